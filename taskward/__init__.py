@@ -1,0 +1,1 @@
+"""Durable, supervised, fenced tasks for MCP tools."""

@@ -1,0 +1,1 @@
+"""The wire: JSON-RPC, tools, the Tasks extension, over WSGI. Keeps no state."""
