@@ -1,0 +1,1 @@
+"""The demonstration: a real server process, a real client, a real SIGKILL."""
