@@ -391,7 +391,7 @@ Scope = Callable[[Any], Hashable]
 # --- what an adapter is ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """One ordered table.
 
@@ -452,9 +452,13 @@ class Backend(Protocol):
         """Make all writes durable as one transaction, or none; returns after the sync.
 
         Raises:
+            MapIsFull: nothing was applied; after `grow` it can be tried again.
             StoreFull: nothing was applied, there is no room.
             StoreBroken: nothing can be known or done; the store has to be opened again.
         """
+
+    def grow(self) -> bool:
+        """Make room after `MapIsFull`, on the hub and between two commits; tell whether there was more to make."""
 
     def raise_epoch(self) -> None:
         """Make every lease granted so far stale, durably."""

@@ -25,3 +25,7 @@ class StoreFull(StoreError):
 
 class StoreBroken(StoreError):
     """The disk failed under the store: no more writes are tried. Check the disk, then open the store again."""
+
+
+class MapIsFull(StoreFull):
+    """The memory map is too small for this write; nothing of it was applied. It can grow."""

@@ -21,11 +21,15 @@ def main() -> None:
 @main.command()
 @click.argument("application", metavar="MODULE:SERVER")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65_535), help="Port; 0 takes a free one.")
-@click.option("--open-wait-ms", default=10_000, show_default=True, help="How long to wait for another holder of the store.")
+@click.option(
+    "--port", default=8080, show_default=True, type=click.IntRange(0, 65_535), help="Port; 0 takes a free one."
+)
+@click.option(
+    "--open-wait-ms", default=10_000, show_default=True, help="How long to wait for another holder of the store."
+)
 @click.option("--drain-ms", default=1_500, show_default=True, help="How long SIGTERM lets running attempts finish.")
 def serve(application: str, host: str, port: int, open_wait_ms: int, drain_ms: int) -> None:
-    """Serve an application's Server object until SIGTERM or Ctrl-C.
+    r"""Serve an application's Server object until SIGTERM or Ctrl-C.
 
     \b
     Example:
@@ -44,7 +48,7 @@ def serve(application: str, host: str, port: int, open_wait_ms: int, drain_ms: i
 @click.option("--store", "store_dir", default="demo-store", show_default=True, type=click.Path(path_type=Path),
               help="Directory for the demo's LMDB store.")  # fmt: skip
 def demo(store_dir: Path) -> None:
-    """Show a task being asked, answered, killed with its server, recovered and completed.
+    r"""Show a task being asked, answered, killed with its server, recovered and completed.
 
     \b
     Example:

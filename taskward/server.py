@@ -46,7 +46,7 @@ class Server:
         clock: the time.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the name by keyword
         self,
         name: str,
         *,
@@ -90,7 +90,7 @@ class Server:
         isolation: Isolation = "greenlet",
     ) -> Callable[[Fn], Fn]: ...
 
-    def tool(self, fn: Fn | None = None, /, **options: Any) -> Fn | Callable[[Fn], Fn]:
+    def tool(self, fn: Any = None, **options: Any) -> Any:
         """Register a function as a tool; the function itself is given back unchanged.
 
         Args:
@@ -128,7 +128,7 @@ class Server:
         """
         if self._system is not None:
             raise RuntimeError("this server is running already; stop it first")
-        backend = open_backend(self._location, clock=self._clock, open_wait_ms=open_wait_ms)
+        backend = open_backend(self._location, open_wait_ms=open_wait_ms)
         system = TaskSystem(
             backend,
             self._executor,

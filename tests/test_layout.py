@@ -29,7 +29,9 @@ def sources():
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_is_importable_under_one_name_only(room):
-    alone = subprocess.run([sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True, check=False)
+    alone = subprocess.run(
+        [sys.executable, "-c", f"import {room}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert "ImportError" in alone.stderr and f"'taskward.{room}'" in alone.stderr
     proper = subprocess.run([sys.executable, "-c", f"import taskward.{room}"], cwd=ROOT, check=False)
     assert proper.returncode == 0
@@ -44,7 +46,9 @@ def test_a_room_is_linked_for_tools_that_do_not_read_setup_cfg(room):
 def test_every_package_is_named_in_setup_cfg(config):
     named = set(config["options"]["packages"].split())
     found = {
-        ".".join(("taskward" if path.relative_to(ROOT).parts[0] in ROOMS else "", *path.parent.relative_to(ROOT).parts)).lstrip(".")
+        ".".join(
+            ("taskward" if path.relative_to(ROOT).parts[0] in ROOMS else "", *path.parent.relative_to(ROOT).parts)
+        ).lstrip(".")
         for path in sources()
         if path.name == "__init__.py"
     }

@@ -140,4 +140,6 @@ class Attempt(Actor):
         raise TimeoutError(f"the store did not take the outcome of {self._claimed.lease.task_id}")
 
     def _count_refused(self, event: ev.Event) -> None:
-        self._kit.instrument("stale_write_refused", {"count": 1}, {"task": self._claimed.lease.task_id, "event": event.kind})
+        self._kit.instrument(
+            "stale_write_refused", {"count": 1}, {"task": self._claimed.lease.task_id, "event": event.kind}
+        )

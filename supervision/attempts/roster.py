@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from gevent.event import Event
 
@@ -21,7 +22,7 @@ class Entry:
         stopping: whether the runner has asked it to go; its death is then no crash.
     """
 
-    ref: "ActorRef[object]"
+    ref: "ActorRef[Any]"
     lease: Lease
     token: Token
     stopping: bool = False

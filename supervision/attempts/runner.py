@@ -134,7 +134,7 @@ class Runner(Actor):
         """Hear no more."""
         self._kit.feed.remove(self._on_transition)
 
-    def on_receive(self, message: object) -> None:  # noqa: C901 - one arm a message
+    def on_receive(self, message: object) -> None:
         """Dispatch."""
         match message:
             case Install(claimed):
@@ -240,9 +240,7 @@ class Runner(Actor):
         if entry.ref.exited.wait(COOPERATIVE_S):
             return
         entry.token.refuse()
-        outcome = stop_actor(
-            entry.ref, shutdown_ms=self._timing.shutdown_ms, kill_after_ms=self._timing.kill_after_ms
-        )
+        outcome = stop_actor(entry.ref, shutdown_ms=self._timing.shutdown_ms, kill_after_ms=self._timing.kill_after_ms)
         if outcome.abandoned:
             log.error("the attempt of %s cannot be stopped; it is abandoned and fenced", entry.lease.task_id)
             self._kit.instrument("abandoned", {"count": 1}, {"task": entry.lease.task_id})

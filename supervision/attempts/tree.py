@@ -11,10 +11,10 @@ from taskward.actors import ActorDeadError, ActorRef, NamedRef, Registry, StartO
 from taskward.domain.errors import TaskwardError
 from taskward.stores import contract as c
 from taskward.stores.actor import StoreActor
-from taskward.stores.clock import Clock, SystemClock
+from taskward.stores.clock import Clock, StoreClock, SystemClock
 from taskward.stores.committer import Committer
 from taskward.stores.fence import Limits
-from taskward.stores.store import Store
+from taskward.stores.store import Store, clock_mark
 from taskward.supervision import ChildSpec, DynamicSupervisor, Supervisor
 from taskward.supervision.attempts.attempt import MAX_RESULT_BYTES, Equipment
 from taskward.supervision.attempts.executor import WorkExecutor
@@ -89,12 +89,9 @@ class TaskSystem:
         self.feed = Feed()
         self.slots = Slots(max_running=self._settings.max_running, max_parked=self._settings.max_parked)
         self.roster = Roster()
+        self._clock = StoreClock(clock or SystemClock(), clock_mark(backend))
         self.store = Store(
-            NamedRef(self._registry, STORE),
-            backend,
-            clock or SystemClock(),
-            scope=scope,
-            limits=self._settings.limits,
+            NamedRef(self._registry, STORE), backend, self._clock, scope=scope, limits=self._settings.limits
         )
         self._kit = Equipment(
             store=self.store,
@@ -106,7 +103,7 @@ class TaskSystem:
             max_result_bytes=self._settings.max_result_bytes,
         )
         self._runner = NamedRef(self._registry, RUNNER)
-        self._root: ActorRef | None = None
+        self._root: ActorRef[Supervisor] | None = None
         self._switch_interval: float | None = None
         self._draining = False
 
@@ -136,10 +133,11 @@ class TaskSystem:
     def _children(self) -> list[ChildSpec]:
         timing = self._settings.timing
         attempts = NamedRef(self._registry, ATTEMPTS)
+        store_args = (self._backend, self._committer, self._clock, self._settings.limits, self.feed.publish)
         return [
-            ChildSpec(STORE, (StoreActor, (self._backend, self._committer, self.feed.publish), {}), name=STORE),
-            ChildSpec(ATTEMPTS, (DynamicSupervisor, (), {}), name=ATTEMPTS),
-            ChildSpec(RUNNER, (Runner, (self._kit, self.roster, attempts, timing), {}), name=RUNNER),
+            ChildSpec(STORE, StoreActor, store_args, name=STORE),
+            ChildSpec(ATTEMPTS, DynamicSupervisor, name=ATTEMPTS),
+            ChildSpec(RUNNER, Runner, (self._kit, self.roster, attempts, timing), name=RUNNER),
         ]
 
     def create(self, op: c.Create) -> c.CreateResult:

@@ -45,12 +45,20 @@ class Client:
         """Answer a task's questions."""
         self._request("tasks/update", {"taskId": task_id, "inputResponses": responses}, task_id)
 
-    def watch(self, task_id: str, seen: Callable[[dict[str, Any]], bool], *, seconds: float) -> dict[str, Any]:
-        """Poll at the task's own interval until `seen` is content.
+    def watch(
+        self,
+        task_id: str,
+        show: Callable[[dict[str, Any]], None],
+        until: Callable[[dict[str, Any]], bool],
+        *,
+        seconds: float,
+    ) -> dict[str, Any]:
+        """Poll at the task's own interval until a state is the one waited for.
 
         Args:
             task_id: the task.
-            seen: is shown each state; says whether that is the one waited for.
+            show: is shown each state.
+            until: tells whether a state is the one waited for.
             seconds: how long to wait at most.
 
         Raises:
@@ -59,7 +67,8 @@ class Client:
         deadline = time.monotonic() + seconds
         while True:
             task = self.get(task_id)
-            if seen(task):
+            show(task)
+            if until(task):
                 return task
             if task["status"] in TERMINAL or time.monotonic() > deadline:
                 raise CallFailed(f"The task ended or waited as {task['status']!r}, which was not expected.")

@@ -44,7 +44,7 @@ class Screen:
 
 
 class Follower:
-    """Shows a task's states as they are seen; called with one, it returns `None`, so that it fits an `or`."""
+    """Shows a task's states as they are seen."""
 
     def __init__(self, console: Console, status: Status | None) -> None:
         self._console = console

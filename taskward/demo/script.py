@@ -1,7 +1,7 @@
 """What the demo does, in order; any step that does not hold ends it with a sentence."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,9 @@ def run(store_dir: Path, console: Console | None = None) -> None:
         _recovered(screen, server, task_id, before)
         if server.terminate() != 0:
             raise DemoFailed("The server did not end with exit code 0 on SIGTERM.")
-    screen.step("All held: asked, answered, killed, recovered under the same id, and no lease of the dead server lives.")
+    screen.step(
+        "All held: asked, answered, killed, recovered under the same id, and no lease of the dead server lives."
+    )
 
 
 def _clear(store_dir: Path) -> None:
@@ -70,11 +72,11 @@ def _answered(screen: Screen, client: Client) -> None:
     task_id = client.call_tool("publish_report", region="north")["taskId"]
     screen.step(f"tools/call publish_report(region='north') gave task {task_id}.")
     with screen.following() as follow:
-        asked = client.watch(task_id, lambda t: follow(t) or t["status"] == "input_required", seconds=LONGEST_S)
+        asked = client.watch(task_id, follow, _is("input_required"), seconds=LONGEST_S)
         [(key, request)] = asked["inputRequests"].items()
         follow.remark(f"it asks: {request['params']['message']} We answer: yes.")
         client.answer(task_id, {key: {"action": "accept", "content": {"ok": True}}})
-        done = client.watch(task_id, lambda t: follow(t) or t["status"] == "completed", seconds=LONGEST_S)
+        done = client.watch(task_id, follow, _is("completed"), seconds=LONGEST_S)
     screen.result(_text(done))
 
 
@@ -86,7 +88,7 @@ def _half_done(screen: Screen, server: ServerProcess) -> tuple[str, dict[str, An
     screen.step(f"tools/call export_orders(year=2026) gave task {task_id}.")
     screen.lease(before)
     with screen.following() as follow:
-        client.watch(task_id, lambda t: follow(t) or MIDDLE in t.get("statusMessage", ""), seconds=LONGEST_S)
+        client.watch(task_id, follow, lambda t: MIDDLE in t.get("statusMessage", ""), seconds=LONGEST_S)
     return task_id, before
 
 
@@ -97,10 +99,12 @@ def _recovered(screen: Screen, server: ServerProcess, task_id: str, before: dict
     if not (int(after["epoch"]) > int(before["epoch"]) and int(after["generation"]) > int(before["generation"])):
         raise DemoFailed("The recovered attempt does not run under a newer epoch and generation.")
     with screen.following() as follow:
-        done = Client(server.port).watch(
-            task_id, lambda t: follow(t) or t["status"] == "completed", seconds=LONGEST_S
-        )
+        done = Client(server.port).watch(task_id, follow, _is("completed"), seconds=LONGEST_S)
     screen.result(_text(done))
+
+
+def _is(status: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda task: bool(task["status"] == status)
 
 
 def _text(task: dict[str, Any]) -> str:

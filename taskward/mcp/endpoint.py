@@ -206,7 +206,7 @@ class Endpoint:
             case c.Committed() | c.Unchanged() | c.Replayed():
                 return ACK
             case refusal:
-                _refuse(refusal)
+                return _refuse(refusal)
 
 
 def _cacheable() -> JsonObject:

@@ -146,7 +146,8 @@ def _content_length(environ: Environ) -> int:
 
 def _read_body(environ: Environ, limit: int) -> bytes:
     """Read the body, and never more than one chunk beyond the limit, whatever its length header says."""
-    source, parts, size = environ["wsgi.input"], [], 0
+    source, size = environ["wsgi.input"], 0
+    parts: list[bytes] = []
     while size <= limit:
         part = source.read(READ_CHUNK)
         if not part:
@@ -178,8 +179,8 @@ def _send_at_once(start_response: StartResponse) -> None:
     kept-alive connection waits for the client's delayed ACK (44 ms). Its handler is what the bound
     `start_response` belongs to. `Server.wsgi_server` sets it on the listener instead.
     """
-    connection = getattr(getattr(start_response, "__self__", None), "socket", None)
-    if isinstance(connection, socket.socket) or hasattr(connection, "setsockopt"):
+    connection: Any = getattr(getattr(start_response, "__self__", None), "socket", None)
+    if hasattr(connection, "setsockopt"):
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:  # a Unix socket has no such option, and no delayed ACK

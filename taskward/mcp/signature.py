@@ -56,10 +56,11 @@ class Signature:
             ArgumentsRefused: the sentence names each argument at fault.
         """
         try:
-            return self._model.model_validate(arguments)
+            checked: pydantic.BaseModel = self._model.model_validate(arguments)
         except pydantic.ValidationError as error:
             faults = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors())
             raise ArgumentsRefused(f"The arguments do not fit the tool's schema: {faults}.") from None
+        return checked
 
 
 def _is_context(hint: Any) -> bool:

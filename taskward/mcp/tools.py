@@ -162,7 +162,7 @@ def run(tool: Tool, arguments: JsonObject, ctx: TaskContext) -> Outcome:
 def undeclared(kind: str) -> WireError:
     """Name the capability that a question of this kind needs (-32021)."""
     name, _, mode = kind.partition(".")
-    required = {name: {mode: {}} if mode else {}}
+    required: JsonObject = {name: {mode: {}} if mode else {}}
     return WireError(
         MISSING_CAPABILITY,
         f"The client did not declare that it can answer {kind}; the tool needs to ask it.",

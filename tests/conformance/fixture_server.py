@@ -1,6 +1,6 @@
 """The server that the official conformance suite is run against: its fixture tools, on a real LMDB store.
 
-    python tests/conformance/fixture_server.py STORE_DIR [PORT]
+python tests/conformance/fixture_server.py STORE_DIR [PORT]
 """
 
 import sys

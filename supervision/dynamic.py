@@ -1,0 +1,115 @@
+"""The dynamic supervisor: many temporary children, started on demand, stopped in parallel. Never tasks.
+
+Source: Elixir's `DynamicSupervisor`. Children are not restarted and their arguments not kept (D4).
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from taskward.actors import (
+    Actor,
+    ActorRef,
+    ActorStartError,
+    Exit,
+    ExitReason,
+    NamedRef,
+    StartOptions,
+    is_abnormal,
+    stop_actors,
+)
+from taskward.supervision.child_spec import DEFAULT_SHUTDOWN_MS
+from taskward.supervision.watch import ChildInfo, WhichChildren
+
+log = logging.getLogger("taskward.supervision")
+
+DEFAULT_MAX_CHILDREN = 100_000
+START_TIMEOUT_S = 30.0
+
+
+class MaxChildren(Exception):
+    """The supervisor has as many children as it may have; nothing was started. Try again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class _StartChild:
+    actor: type[Actor]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+class DynamicSupervisor(Actor):
+    """A supervisor of temporary children.
+
+    Args:
+        max_children: so many at once at most (D2).
+        shutdown_ms: their common grace when it stops (D3).
+    """
+
+    trap_exit = True
+    supervises = True
+
+    def __init__(
+        self, *, max_children: int = DEFAULT_MAX_CHILDREN, shutdown_ms: int | None = DEFAULT_SHUTDOWN_MS
+    ) -> None:
+        super().__init__()
+        self._max_children = max_children
+        self._shutdown_ms = shutdown_ms
+        self._children: dict[ActorRef[Any], None] = {}
+
+    def on_receive(self, message: object) -> object:
+        """Start a child, or tell who there is; refusals are answers."""
+        match message:
+            case _StartChild():
+                return self._start_child(message)
+            case WhichChildren():
+                return [ChildInfo(str(ref), ref, 0) for ref in self._children]
+            case _:
+                log.warning("%s got an unknown message: %r", self, message)
+                return None
+
+    def on_exit(self, exit_: Exit) -> None:
+        """Forget a child that ended."""
+        if exit_.ref in self._children:
+            del self._children[exit_.ref]
+            if is_abnormal(exit_.reason):
+                log.error("%s: child %s ended (%s)", self, exit_.ref, exit_.reason)
+
+    def terminate(self, reason: ExitReason) -> None:
+        """Stop all children at once, on one timer."""
+        stop_actors(list(self._children), shutdown_ms=self._shutdown_ms)
+
+    def _start_child(self, wanted: _StartChild) -> ActorRef[Any] | MaxChildren | ActorStartError:
+        if len(self._children) >= self._max_children:
+            return MaxChildren(f"{self._max_children} children run already; try again later")
+        options = StartOptions(registry=self._cell.registry, link_to=self.actor_ref)
+        try:
+            ref = wanted.actor.start_with(options, *wanted.args, **wanted.kwargs)
+        except ActorStartError as error:
+            return error
+        self._children[ref] = None
+        return ref
+
+
+def start_child(
+    supervisor: ActorRef[DynamicSupervisor] | NamedRef, actor: type[Actor], *args: Any, **kwargs: Any
+) -> ActorRef[Any]:
+    """Start a temporary child.
+
+    Args:
+        supervisor: a `DynamicSupervisor`.
+        actor: the child's class.
+        args: for its constructor.
+        kwargs: likewise.
+
+    Raises:
+        MaxChildren: there are as many as there may be; nothing was started.
+        ActorStartError: the child's `on_start` failed.
+        ActorDeadError: the supervisor is not there.
+    """
+    answer = supervisor.ask(_StartChild(actor, args, kwargs), timeout=START_TIMEOUT_S)
+    if isinstance(answer, Exception):
+        raise answer
+    ref: ActorRef[Any] = answer
+    return ref
