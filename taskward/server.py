@@ -4,11 +4,11 @@ Nothing starts by import: `running()` (or `start`) opens the store and starts th
 application answers 503 until then.
 """
 
-import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, overload
 
+from gevent import socket
 from gevent.pywsgi import WSGIServer
 
 from taskward.domain.retry import RetryPolicy
@@ -180,8 +180,10 @@ class Server:
 
 
 def listener(address: tuple[str, int], *, backlog: int = 1024) -> socket.socket:
-    """Give a listening socket whose accepted connections send at once (they inherit TCP_NODELAY)."""
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-    listening = socket.create_server(address, family=family, backlog=backlog)
+    """Give a listening gevent socket whose accepted connections send at once (they inherit TCP_NODELAY)."""
+    listening = socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listening.bind(address)
+    listening.listen(backlog)
     return listening

@@ -134,7 +134,7 @@ class ServerProcess:
             cwd=cwd,
             env={**os.environ, **(env or {})},
         )
-        self.lines, self.errors = [], []
+        self.lines, self.errors, self._wires = [], [], []
         self._said = threading.Condition()
         for stream, kept in ((self.process.stdout, self.lines), (self.process.stderr, self.errors)):
             threading.Thread(target=self._read, args=(stream, kept), daemon=True).start()
@@ -163,7 +163,9 @@ class ServerProcess:
         return match
 
     def wire(self):
-        return Wire(self.port)
+        """Another client; it is closed with the server."""
+        self._wires.append(Wire(self.port))
+        return self._wires[-1]
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -174,6 +176,8 @@ class ServerProcess:
         return self.process.wait(seconds)
 
     def close(self):
+        for wire in self._wires:
+            wire.close()
         if self.process.poll() is None:
             self.kill()
 

@@ -34,6 +34,7 @@ class ServerProcess:
         environment = {**os.environ, "TASKWARD_DEMO_STORE": str(store_dir)}
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         self._lines: queue.Queue[str] = queue.Queue()
+        self._seen: list[str] = []
         threading.Thread(target=self._read, daemon=True).start()
         self.port = int(self._expect(re.compile(r"serves http://.*:(\d+)/mcp"))[1])
 
@@ -69,10 +70,16 @@ class ServerProcess:
             self._lines.put(line)
 
     def _expect(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        """Wait for a line that matches, past or future."""
+        for line in self._seen:
+            found = pattern.search(line)
+            if found:
+                return found
         while True:
             try:
-                found = pattern.search(self._lines.get(timeout=START_S))
+                self._seen.append(self._lines.get(timeout=START_S))
             except queue.Empty:
                 raise ServerSilent from None
+            found = pattern.search(self._seen[-1])
             if found:
                 return found

@@ -53,11 +53,11 @@ def check_name_header(environ: Mapping[str, Any], request: Request, *, strict: b
     value = _header(environ, "MCP_NAME")
     if value is None and request.method in TOLERATED and not strict:
         return
-    _must_equal("Mcp-Name", None if value is None else decode_value(value), named)
+    _must_equal("Mcp-Name", None if value is None else decode_value("Mcp-Name", value), named)
 
 
-def decode_value(value: str) -> str:
-    """Undo the base64 sentinel `=?base64?…?=`; anything else is a literal.
+def decode_value(header: str, value: str) -> str:
+    """Undo the base64 sentinel `=?base64?…?=` in a header's value; anything else is a literal.
 
     Raises:
         WireError: -32020; what stands in the sentinel is not base64 of UTF-8.
@@ -67,7 +67,7 @@ def decode_value(value: str) -> str:
     try:
         return base64.b64decode(value[len(_PREFIX) : -len(_SUFFIX)], validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise WireError(HEADER_MISMATCH, "A header holds =?base64?…?= that is not base64 of UTF-8.") from None
+        raise WireError(HEADER_MISMATCH, f"{header} holds =?base64?…?= that is not base64 of UTF-8.") from None
 
 
 def _header(environ: Mapping[str, Any], name: str) -> str | None:

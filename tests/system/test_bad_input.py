@@ -74,12 +74,12 @@ def test_no_client_info_is_served(wire):
         ("Mcp-Method", "TOOLS/CALL"),
         ("Mcp-Name", None),
         ("Mcp-Name", "echo"),
-        ("Mcp-Name", "=?base64?YWRk?="[:-4] + "!?="),
+        ("Mcp-Name", "=?base64?YW!?="),
     ],
 )
 def test_a_header_that_does_not_repeat_the_body(wire, header, value):
     reply = wire.rpc("tools/call", {"name": "add", "arguments": {"a": 1}}, headers={header: value})
-    assert reply.status == 400 and reply.error["code"] == -32020 and header in reply.error["message"] + "A header"
+    assert reply.status == 400 and reply.error["code"] == -32020 and header in reply.error["message"]
 
 
 def test_a_padded_and_an_encoded_name_are_accepted(wire):
