@@ -132,7 +132,7 @@ class ServerProcess:
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
         )
         self.lines, self.errors, self._wires = [], [], []
         self._said = threading.Condition()
@@ -186,3 +186,9 @@ class ServerProcess:
 
     def __exit__(self, *_):
         self.close()
+
+
+def serve_app(store, *options, **env):
+    """Start `taskward serve apps:server` on a store."""
+    command = ("-m", "taskward", "serve", "apps:server", "--port", "0", "--drain-ms", "500", *options)
+    return ServerProcess(*command, env={"TASKWARD_STORE": f"lmdb:{store}", **env}, cwd=ROOT / "tests")
