@@ -226,9 +226,11 @@ class _LmdbView:
         cursor, group = self._cursor(table), table.group
         if not group:
             return (cursor.key(), cursor.value()) if cursor.set_range(start) else None
-        if cursor.set_range_dup(start[:group], start[group:]) or cursor.set_range(start[:group] + b"\0"):
-            return cursor.key() + cursor.value(), b""
-        return None
+        inside, rest = start[:group], start[group:]
+        found = cursor.set_range_dup(inside, rest) if rest else cursor.set_range(inside)
+        if not found and rest:
+            found = cursor.set_range(inside + b"\0")
+        return (cursor.key() + cursor.value(), b"") if found else None
 
     def count(self, table: Table, group: bytes = b"") -> int:
         if not group:
@@ -250,7 +252,8 @@ class _LmdbView:
 
 
 def _flags(table: Table) -> dict[str, bool]:
-    return {"dupsort": True, "dupfixed": True} if table.group else {}
+    """A grouped table is `dupsort`: LMDB counts a group in O(1). Not `dupfixed`, which cannot seek by a part of a key."""
+    return {"dupsort": True} if table.group else {}
 
 
 def _make(path: Path) -> None:

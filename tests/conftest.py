@@ -2,7 +2,11 @@
 
 import pytest
 
-pytest.register_assert_rewrite("harness", "mutants")
+pytest.register_assert_rewrite("harness", "mutants", "store_rig")
+
+import mutants  # noqa: E402 - after its asserts are rewritten
+
+mutants.install_from_environment()
 
 LOUD = "SKIPPED LOUDLY: "
 
