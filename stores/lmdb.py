@@ -252,7 +252,7 @@ class _LmdbView:
 
 
 def _flags(table: Table) -> dict[str, bool]:
-    """A grouped table is `dupsort`: LMDB counts a group in O(1). Not `dupfixed`, which cannot seek by a part of a key."""
+    """A grouped table is `dupsort`: LMDB counts a group in O(1). `dupfixed` could not seek by a part of a key."""
     return {"dupsort": True} if table.group else {}
 
 

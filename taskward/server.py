@@ -145,15 +145,16 @@ class Server:
         self._system = system
         self._endpoint = Endpoint(self._identity, self.tools, system, ttl_ms=self._ttl_ms)
 
-    def stop(self, *, drain_ms: int | None = None) -> None:
+    def stop(self, *, drain_ms: int | None = None, shutdown_ms: int | None = None) -> None:
         """Stop the tree and close the store; interrupted attempts give their claims back and burn nothing.
 
         Args:
             drain_ms: how long to let attempts finish, in ms; by default `settings.drain_ms`.
+            shutdown_ms: grace of those that do not, in ms; by default `settings.timing.shutdown_ms`.
         """
         system, self._system, self._endpoint = self._system, None, None
         if system is not None:
-            system.stop(drain_ms=drain_ms)
+            system.stop(drain_ms=drain_ms, shutdown_ms=shutdown_ms)
 
     @contextmanager
     def running(self, *, open_wait_ms: int = 0, drain_ms: int | None = None) -> Iterator["Server"]:

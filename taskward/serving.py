@@ -13,6 +13,7 @@ from taskward.domain.errors import TaskwardError
 from taskward.server import Server
 
 MAX_CONNECTIONS = 10_000
+GRACE_MS = 500
 LAST_REQUESTS_S = 0.3
 WATCH_S = 0.5
 
@@ -68,5 +69,5 @@ def serve_forever(server: Server, address: tuple[str, int], *, open_wait_ms: int
             if not server.system.running:
                 raise ServingEnded(f"The task system ended: {server.system.exit_reason}.")
         wsgi.close()
-        server.stop(drain_ms=drain_ms)  # polls on open connections are answered meanwhile
+        server.stop(drain_ms=drain_ms, shutdown_ms=GRACE_MS)  # polls on open connections are answered meanwhile
         wsgi.stop(timeout=LAST_REQUESTS_S)

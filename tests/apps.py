@@ -3,7 +3,13 @@
 import json
 import os
 
+import mutants
+from store_rig import refused_as_stale, worker_operations
+
 from taskward import SHARED, ProtocolError, Retry, RetryPolicy, Server, TaskContext, ToolError
+from taskward.stores.contract import Lease
+
+mutants.install_from_environment()
 
 OK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -84,3 +90,56 @@ def stubborn(ctx: TaskContext) -> str:
 
     while True:
         gevent.sleep(0.01)
+
+
+def leak(ctx):
+    """Say the lease of this attempt aloud, which nothing but a fault test would do."""
+    lease = ctx._lease
+    parts = [lease.store.hex(), lease.epoch, lease.generation, lease.nonce.hex(), lease.key.hex(), lease.task_id]
+    print(json.dumps({"event": "lease", "parts": parts}), flush=True)
+
+
+@server.tool(task="required")
+def leaky_steps(ctx: TaskContext, count: int, seconds: float = 0.05) -> str:
+    """Works in steps under a lease that everybody knows."""
+    leak(ctx)
+    return steps(ctx, count, seconds)
+
+
+@server.tool(task="required")
+def leaky_ask(ctx: TaskContext) -> str:
+    """Asks its user under a lease that everybody knows."""
+    leak(ctx)
+    return ask(ctx)
+
+
+@server.tool
+def try_lease(parts: list) -> dict:
+    """Tries every worker operation under a leaked lease, and tells which were not refused."""
+    store, epoch, generation, nonce, key, task_id = parts
+    lease = Lease(bytes.fromhex(store), epoch, generation, bytes.fromhex(nonce), bytes.fromhex(key), task_id)
+    tried = {name: (op, server.system.store.execute(op)) for name, op in worker_operations(lease).items()}
+    return {
+        "tried": len(tried),
+        "accepted": [name for name, (op, result) in tried.items() if not refused_as_stale(op, result)],
+    }
+
+
+@server.tool(task="required", retry=RetryPolicy.exact([2_000]))
+def slow_retry(ctx: TaskContext) -> str:
+    """Asks for a retry in two seconds, once."""
+    if ctx.attempt == 1:
+        raise Retry("not yet")
+    return f"attempt {ctx.attempt}"
+
+
+@server.tool(task="required")
+def deaf() -> str:
+    """Swallows every request to stop, and every kill."""
+    import gevent
+
+    while True:
+        try:
+            gevent.sleep(60)
+        except BaseException:
+            continue

@@ -162,6 +162,23 @@ class ServerProcess:
         assert match and match != "ended", f"no {pattern!r} in {self.lines}, {self.errors}"
         return match
 
+    def events(self, name):
+        """The instrumentation events of one name so far, oldest first."""
+        said = [json.loads(line) for line in list(self.lines) if line and line.startswith("{")]
+        return [event for event in said if event["event"] == name]
+
+    def until_event(self, name, seconds=START_S, **wanted):
+        """Wait for an event that has these values, past or future."""
+
+        def found():
+            matches = (e for e in self.events(name) if all(e.get(key) == value for key, value in wanted.items()))
+            return next(matches, None) or (None in self.lines and "ended")
+
+        with self._said:
+            event = self._said.wait_for(found, seconds)
+        assert event and event != "ended", f"no {name} {wanted} in {self.lines}, {self.errors}"
+        return event
+
     def wire(self):
         """Another client; it is closed with the server."""
         self._wires.append(Wire(self.port))

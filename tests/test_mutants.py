@@ -12,6 +12,7 @@ RUN_S = 120
 WATCHED_BY = {
     "epoch_check_off": ("tests/stores/test_fencing.py", "earlier_boot and completed"),
     "generation_check_off": ("tests/stores/test_fencing.py", "same_nonce and completed"),
+    "fence_off": ("tests/stores/test_fencing.py", "another_store and completed"),
     "ack_before_sync": ("tests/stores/test_store_actor.py", "before_the_sync"),
     "terminal_check_off": ("tests/stores/test_contract.py", "i2"),
 }

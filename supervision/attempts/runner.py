@@ -88,7 +88,9 @@ class ReapNow:
 
 @dataclass(frozen=True, slots=True)
 class StopAll:
-    """Take no new work and stop every attempt."""
+    """Take no new work and stop every attempt, with this grace in ms."""
+
+    shutdown_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,8 @@ class Runner(Actor):
                 self._reap()
             case Pause():
                 self._paused = True
-            case StopAll():
-                self._stop_all()
+            case StopAll(shutdown_ms):
+                self._stop_all(shutdown_ms)
 
     def on_down(self, down: Down) -> None:
         """An attempt is gone: strike it, free its slot, and give its claim back if it left no outcome."""
@@ -227,28 +229,28 @@ class Runner(Actor):
 
     # --- stopping
 
-    def _stop_attempt(self, key: bytes) -> None:
+    def _stop_attempt(self, key: bytes, shutdown_ms: int | None = None) -> None:
         entry = self._roster.get(key)
         if entry is None or entry.stopping:
             return
         entry.stopping = True
         entry.token.cancel()
-        gevent.spawn(self._ladder, entry)
+        gevent.spawn(self._ladder, entry, self._timing.shutdown_ms if shutdown_ms is None else shutdown_ms)
 
-    def _ladder(self, entry: Entry) -> None:
+    def _ladder(self, entry: Entry, shutdown_ms: int) -> None:
         """Cooperative token, exit signal and grace, kill, abandon: in a greenlet of its own, always bounded."""
         if entry.ref.exited.wait(COOPERATIVE_S):
             return
         entry.token.refuse()
-        outcome = stop_actor(entry.ref, shutdown_ms=self._timing.shutdown_ms, kill_after_ms=self._timing.kill_after_ms)
+        outcome = stop_actor(entry.ref, shutdown_ms=shutdown_ms, kill_after_ms=self._timing.kill_after_ms)
         if outcome.abandoned:
             log.error("the attempt of %s cannot be stopped; it is abandoned and fenced", entry.lease.task_id)
             self._kit.instrument("abandoned", {"count": 1}, {"task": entry.lease.task_id})
 
-    def _stop_all(self) -> None:
+    def _stop_all(self, shutdown_ms: int) -> None:
         self._paused = True
         for entry in self._roster:
-            self._stop_attempt(entry.lease.key)
+            self._stop_attempt(entry.lease.key, shutdown_ms)
 
     # --- time
 

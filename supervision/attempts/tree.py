@@ -164,26 +164,32 @@ class TaskSystem:
             self.slots.release(claimed.lease.key)
             self.store.execute(c.Release(lease=claimed.lease))
 
-    def stop(self, *, drain_ms: int | None = None) -> None:
-        """Stop: let attempts finish for `drain_ms`, stop the rest and give their claims back, close the store.
+    def stop(self, *, drain_ms: int | None = None, shutdown_ms: int | None = None) -> None:
+        """Stop: let attempts finish, stop the rest and give their claims back, close the store.
 
-        Bounded by `drain_ms` plus the shutdown times of the settings. Interrupted attempts burn nothing.
+        Interrupted attempts burn nothing. Bounded by the sum of both times, `timing.kill_after_ms` and a second.
+
+        Args:
+            drain_ms: how long attempts may finish, in ms; by default `settings.drain_ms`.
+            shutdown_ms: grace of those that do not, between the exit signal and the kill, in ms; by default
+                `settings.timing.shutdown_ms`.
         """
-        drain = self._settings.drain_ms if drain_ms is None else drain_ms
+        settings = self._settings
+        drain = settings.drain_ms if drain_ms is None else drain_ms
+        grace = settings.timing.shutdown_ms if shutdown_ms is None else shutdown_ms
         try:
             if self.running:
-                self._drain(drain / 1000)
+                self._drain(drain, grace)
         finally:
             self._close()
 
-    def _drain(self, seconds: float) -> None:
+    def _drain(self, drain_ms: int, shutdown_ms: int) -> None:
         self._draining = True
         self._runner.cast(Pause())
-        self.slots.wait_idle(seconds)
-        self._runner.cast(StopAll())
-        timing = self._settings.timing
-        grace_s = COOPERATIVE_S + (timing.shutdown_ms + timing.kill_after_ms) / 1000 + LAST_WORDS_S
-        if not self.roster.wait_empty(grace_s):
+        self.slots.wait_idle(drain_ms / 1000)
+        self._runner.cast(StopAll(shutdown_ms))
+        ladder_s = COOPERATIVE_S + (shutdown_ms + self._settings.timing.kill_after_ms) / 1000
+        if not self.roster.wait_empty(ladder_s + LAST_WORDS_S):
             log.error("%d attempts did not stop; their claims are void at the next start", len(self.roster))
 
     def _close(self) -> None:
