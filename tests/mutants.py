@@ -46,7 +46,6 @@ def terminal_check_off():
 
 _ALL = (epoch_check_off, generation_check_off, fence_off, ack_before_sync, terminal_check_off)
 MUTANTS = {mutant.__name__: mutant for mutant in _ALL}
-}
 
 
 def install_from_environment():

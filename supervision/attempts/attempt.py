@@ -54,7 +54,7 @@ class Equipment:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Tells an attempt to begin; sent by itself, so that its start is acknowledged first."""
+    """Tells an attempt to begin; sent once its identity is entered, so that its body never speaks before."""
 
 
 class Attempt(Actor):
@@ -73,10 +73,6 @@ class Attempt(Actor):
         self._kit = equipment
         self._claimed = claimed
         self._token = token
-
-    def on_start(self) -> None:
-        """Begin after the start was acknowledged."""
-        self.actor_ref.tell(Run())
 
     def on_receive(self, message: object) -> None:
         """Live: execute, settle, stop."""

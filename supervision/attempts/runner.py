@@ -13,7 +13,7 @@ from taskward.actors import Actor, ActorDeadError, Down, NamedRef, is_abnormal, 
 from taskward.domain.transition import Ended, InputAnswered, RetryScheduled
 from taskward.stores import contract as c
 from taskward.supervision import start_child
-from taskward.supervision.attempts.attempt import Attempt, Equipment
+from taskward.supervision.attempts.attempt import Attempt, Equipment, Run
 from taskward.supervision.attempts.roster import Entry, Roster
 from taskward.supervision.attempts.token import Token
 
@@ -162,7 +162,7 @@ class Runner(Actor):
         """An attempt is gone: strike it, free its slot, and give its claim back if it left no outcome."""
         key = self._keys.pop(down.monitor, None)
         entry = self._roster.get(key) if key is not None else None
-        if key is None or entry is None:
+        if key is None or entry is None or entry.ref is not down.ref:
             return
         self._roster.remove(key)
         self._kit.slots.release(key)
@@ -196,6 +196,9 @@ class Runner(Actor):
     def _install(self, claimed: c.Claimed) -> None:
         """Start the attempt of a granted claim; its identity is entered before its body can speak."""
         key, token = claimed.lease.key, Token()
+        old = self._roster.get(key)
+        if old is not None:  # its lease ran out unrenewed, and this claim took it away
+            self._disown(old)
         self._kit.slots.acquire(key)
         try:
             ref = start_child(self._attempts, Attempt, self._kit, claimed, token)
@@ -207,20 +210,25 @@ class Runner(Actor):
         lease = claimed.lease
         metadata = {"task": lease.task_id, "epoch": str(lease.epoch), "generation": str(lease.generation)}
         self._kit.instrument("attempt_start", {"attempt": claimed.snapshot.attempts}, metadata)
+        ref.cast(Run())
 
     def _take_over(self) -> None:
         """Replace each attempt that a runner before this one left running, in the order of I4."""
         for entry in self._roster:
-            self._roster.remove(entry.lease.key)
-            entry.token.refuse()
-            stop_actor(entry.ref, shutdown_ms=0, kill_after_ms=self._timing.kill_after_ms)
-            self._kit.slots.release(entry.lease.key)
+            self._disown(entry)
             terms = self._store.terms(self._owner, self._timing.lease_ms)
             claim = c.Claim(key=entry.lease.key, terms=terms, supersedes=entry.lease)
             result = self._store.execute(claim)
             if isinstance(result, c.Claimed):
                 self._install(result)
             self._kit.instrument("replaced", {"count": 1}, {"task": entry.lease.task_id})
+
+    def _disown(self, entry: Entry) -> None:
+        """The first steps of I4: identity, token, confirmed exit (or abandoned: the fence holds either way)."""
+        self._roster.remove(entry.lease.key)
+        entry.token.refuse()
+        stop_actor(entry.ref, shutdown_ms=0, kill_after_ms=self._timing.kill_after_ms)
+        self._kit.slots.release(entry.lease.key)
 
     def _give_back(self, entry: Entry, *, crashed: bool) -> None:
         result = self._store.execute(c.Release(lease=entry.lease, crashed=crashed))

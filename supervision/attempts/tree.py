@@ -85,13 +85,13 @@ class TaskSystem:
         self._settings = settings or Settings()
         self._backend = backend
         self._committer = Committer(backend)
-        self._registry = Registry()
+        self.registry = Registry()
         self.feed = Feed()
         self.slots = Slots(max_running=self._settings.max_running, max_parked=self._settings.max_parked)
         self.roster = Roster()
         self._clock = StoreClock(clock or SystemClock(), clock_mark(backend))
         self.store = Store(
-            NamedRef(self._registry, STORE), backend, self._clock, scope=scope, limits=self._settings.limits
+            NamedRef(self.registry, STORE), backend, self._clock, scope=scope, limits=self._settings.limits
         )
         self._kit = Equipment(
             store=self.store,
@@ -102,7 +102,7 @@ class TaskSystem:
             progress_interval_ms=self._settings.progress_interval_ms,
             max_result_bytes=self._settings.max_result_bytes,
         )
-        self._runner = NamedRef(self._registry, RUNNER)
+        self._runner = NamedRef(self.registry, RUNNER)
         self._root: ActorRef[Supervisor] | None = None
         self._switch_interval: float | None = None
         self._draining = False
@@ -127,12 +127,12 @@ class TaskSystem:
             self._switch_interval = sys.getswitchinterval()
             sys.setswitchinterval(self._settings.switch_interval_s)
         self._root = Supervisor.start_with(
-            StartOptions(name="system", registry=self._registry), self._children(), strategy="rest_for_one"
+            StartOptions(name="system", registry=self.registry), self._children(), strategy="rest_for_one"
         )
 
     def _children(self) -> list[ChildSpec]:
         timing = self._settings.timing
-        attempts = NamedRef(self._registry, ATTEMPTS)
+        attempts = NamedRef(self.registry, ATTEMPTS)
         store_args = (self._backend, self._committer, self._clock, self._settings.limits, self.feed.publish)
         return [
             ChildSpec(STORE, StoreActor, store_args, name=STORE),
