@@ -8,6 +8,7 @@ import sys
 import gevent
 from gevent.event import Event
 from gevent.pool import Pool
+from gevent.pywsgi import WSGIServer
 
 from taskward.domain.errors import TaskwardError
 from taskward.server import Server
@@ -24,6 +25,10 @@ class NoSuchApplication(TaskwardError):
 
 class ServingEnded(TaskwardError):
     """The task system gave up; the log says why. Start the server again: nothing acknowledged is lost."""
+
+
+class CannotListen(TaskwardError):
+    """The address cannot be listened on. Choose another --host or --port."""
 
 
 def load(application: str) -> Server:
@@ -55,15 +60,14 @@ def serve_forever(server: Server, address: tuple[str, int], *, open_wait_ms: int
 
     Raises:
         ServingEnded: the tree ended by itself.
-        OSError: the address cannot be listened on.
+        CannotListen: the address is taken, or is not one of this machine's.
     """
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     asked = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         gevent.signal_handler(number, asked.set)
     with server.running(open_wait_ms=open_wait_ms, drain_ms=drain_ms):
-        wsgi = server.wsgi_server(address, spawn=Pool(MAX_CONNECTIONS))
-        wsgi.start()
+        wsgi = _listening(server, address)
         print(f"taskward serves http://{address[0]}:{wsgi.server_port}/mcp", flush=True)  # noqa: T201
         while not asked.wait(WATCH_S):
             if not server.system.running:
@@ -71,3 +75,13 @@ def serve_forever(server: Server, address: tuple[str, int], *, open_wait_ms: int
         wsgi.close()
         server.stop(drain_ms=drain_ms, shutdown_ms=GRACE_MS)  # polls on open connections are answered meanwhile
         wsgi.stop(timeout=LAST_REQUESTS_S)
+
+
+def _listening(server: Server, address: tuple[str, int]) -> WSGIServer:
+    try:
+        wsgi = server.wsgi_server(address, spawn=Pool(MAX_CONNECTIONS))
+    except OSError as error:
+        sentence = f"{address[0]}:{address[1]} cannot be listened on: {error}. Choose another --host or --port."
+        raise CannotListen(sentence) from error
+    wsgi.start()
+    return wsgi

@@ -66,8 +66,9 @@ class ServerProcess:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
+        with self._process.stdout as said:
+            for line in said:
+                self._lines.put(line)
 
     def _expect(self, pattern: re.Pattern[str]) -> re.Match[str]:
         """Wait for a line that matches, past or future."""
