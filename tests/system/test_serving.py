@@ -1,6 +1,5 @@
 """The command line and the sockets: what `serve` and `demo` tell a person, and that no answer stalls."""
 
-import io
 import os
 import re
 import shutil
@@ -90,15 +89,6 @@ def test_a_port_that_is_taken_is_a_sentence(serve):
 
 def test_a_location_that_is_no_store_is_a_sentence():
     assert refused(taskward("serve", "apps:server", TASKWARD_STORE="redis://here"), "Name a store as lmdb:")
-
-
-def test_a_server_that_does_not_run_answers_503_and_says_what_to_call():
-    server = Server("idle", store="memory:", scope=SHARED)
-    heads = []
-    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/mcp", "HTTP_HOST": "localhost", "CONTENT_LENGTH": "0"}
-    environ |= {"CONTENT_TYPE": "application/json", "wsgi.input": io.BytesIO()}
-    body = b"".join(server.wsgi(environ, lambda status, _headers: heads.append(status)))
-    assert heads == ["503 Service Unavailable"] and b"with server.running()" in body
 
 
 # --- the delayed-ACK stall
