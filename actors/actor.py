@@ -148,6 +148,10 @@ class Actor(pykka.Actor):
             cell.link(options.link_to.cell)
 
     def __begin(self) -> ActorRef[Self]:
+        """Start the greenlet, and wait for `on_start`; without one there is nothing to acknowledge."""
+        if type(self).on_start is Actor.on_start:
+            self._cell.greenlet.start()
+            return self.actor_ref
         started: OneShotFuture[None] = OneShotFuture()
         self.__started = started
         self._cell.owed.add(started)
@@ -210,7 +214,7 @@ class Actor(pykka.Actor):
             if isinstance(envelope.message, _PYKKA_MESSAGES):
                 self._cell.mailbox.put_back(envelope)
                 break
-            if not _expired(envelope):
+            if not _refuse_expired(envelope):
                 reply_to = envelope.reply_to
                 taken.append((envelope.message, None if reply_to is None else From(self._cell, reply_to)))
         return taken
@@ -299,13 +303,13 @@ class Actor(pykka.Actor):
         self.on_exit(exit_)
 
     def __handle(self, envelope: Envelope) -> None:
-        if _expired(envelope):
-            return
         reply_to = envelope.reply_to
         if isinstance(envelope.message, _ActorStop):
             if reply_to is not None:
                 self._cell.stoppers.append(reply_to)
             raise StopRequest(NORMAL)
+        if _refuse_expired(envelope):
+            return
         if reply_to is None:
             self._handle_receive(envelope.message)
             return
@@ -366,5 +370,10 @@ _PYKKA_MESSAGES = (
 )
 
 
-def _expired(envelope: Envelope) -> bool:
-    return envelope.deadline is not None and time.monotonic() >= envelope.deadline
+def _refuse_expired(envelope: Envelope) -> bool:
+    """Tell whether a call came too late to be executed (C11); whoever holds its future still hears of it."""
+    if envelope.deadline is None or time.monotonic() < envelope.deadline:
+        return False
+    if envelope.reply_to is not None and not envelope.reply_to.done:
+        envelope.reply_to.set_error(pykka.Timeout("the call had expired before it was begun"))
+    return True

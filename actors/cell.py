@@ -144,8 +144,8 @@ class Cell:
             self.end(ExitSignal(reason))
 
     def end(self, signal: ExitSignal) -> None:
-        """Throw an exit into the greenlet; if it is the current one, raise it here."""
-        if self.exit_reason is not None or self.greenlet is None:
+        """Throw an exit into the greenlet; if it is the current one, raise it here. From any OS thread."""
+        if self.mailbox.left_to_hub(self.end, signal) or self.exit_reason is not None or self.greenlet is None:
             return
         if self.greenlet is getcurrent():
             raise signal

@@ -1,7 +1,7 @@
 """The mailbox: two deques and one parked waiter.
 
-Control signals are served first and are never refused; messages are bounded. Knows greenlets and
-envelopes, not actors.
+Control signals are served first and are never refused; messages are bounded, but for stop requests.
+Knows greenlets and envelopes, not actors.
 """
 
 from collections import deque
@@ -10,8 +10,10 @@ from typing import Any
 
 import pykka
 from gevent import get_hub, getcurrent
+from pykka.messages import _ActorStop
 
 from taskward.actors.errors import MailboxFull, NoProc
+from taskward.actors.exits import Killed
 from taskward.actors.future import OneShotFuture, get_ident
 
 
@@ -61,11 +63,11 @@ class Mailbox:
 
         Raises:
             pykka.ActorDeadError: the mailbox is closed.
-            MailboxFull: it is at its limit; nothing was taken.
+            MailboxFull: it is at its limit; nothing was taken. A stop request always is.
         """
         if self.closed:
             raise NoProc("the actor has ended")
-        if len(self._messages) >= self._limit:
+        if len(self._messages) >= self._limit and not isinstance(envelope.message, _ActorStop):
             raise MailboxFull(f"{self._limit} messages wait already; slow down, or try again later")
         if get_ident() == self._thread:
             self._messages.append(envelope)
@@ -75,15 +77,26 @@ class Mailbox:
 
     def put_control(self, signal: Any) -> None:
         """Take a control signal: ahead of all messages, past the bound, ignored when closed."""
-        if get_ident() != self._thread:
-            self._hub.loop.run_callback_threadsafe(self.put_control, signal)
-        elif not self.closed:
+        if not self.left_to_hub(self.put_control, signal) and not self.closed:
             self._control.append(signal)
             self._wake()
 
+    def left_to_hub(self, call: Any, *args: Any) -> bool:
+        """On another OS thread than the actor's, leave a call to its hub, which is woken, and say so."""
+        if get_ident() == self._thread:
+            return False
+        self._hub.loop.run_callback_threadsafe(call, *args)
+        return True
+
     def get(self) -> Any:
-        """Wait for the next control signal or envelope."""
+        """Wait for the next control signal or envelope.
+
+        Raises:
+            Killed: the mailbox is closed: its reader was abandoned, and came back.
+        """
         while not self._control and not self._messages:
+            if self.closed:
+                raise Killed
             self._park()
         return self._control.popleft() if self._control else self._messages.popleft()
 

@@ -95,22 +95,30 @@ class ActorRef(pykka.ActorRef[A]):
             MailboxFull: its mailbox is at its limit; nothing was asked.
             DeadlockError: the callee waits, directly or not, for the caller (C5, C12).
         """
+        caller = current_cell() if block else None
+        if caller is not None:
+            self._refuse_ring(caller)
         future: OneShotFuture[Any] = OneShotFuture()
         deadline = None if timeout is None else time.monotonic() + timeout
-        if not block:
-            self._put(Envelope(message, future, deadline))
-            return future
-        caller = current_cell()
-        if caller is None:
-            self._put(Envelope(message, future, deadline))
-            return future.get(timeout=timeout)
-        self._refuse_ring(caller)
         self._put(Envelope(message, future, deadline))
-        caller.waiting_for = self.cell
-        try:
-            return future.get(timeout=timeout)
-        finally:
-            caller.waiting_for = None
+        return self._wait_for(future, caller, timeout) if block else future
+
+    def stop(self, *, block: bool = True, timeout: float | None = None) -> Any:
+        """Ask it to end in good order, behind the messages that wait already; this request never expires.
+
+        Args:
+            block: wait for the end here, and tell whether the actor lived; otherwise give a future of that.
+            timeout: seconds. `None` waits without limit; `stop_actor` is bounded, and has the last word.
+
+        Raises:
+            pykka.Timeout: it has not ended in time; it will when it comes to the request.
+            DeadlockError: the actor waits, directly or not, for the caller.
+        """
+        caller = current_cell() if block else None
+        if caller is not None:
+            self._refuse_ring(caller)
+        stopped = super().stop(block=False)
+        return self._wait_for(stopped, caller, timeout) if block else stopped
 
     def exit(self, reason: ExitReason) -> None:
         """Send an exit signal. One that does not trap ends with it at once; `normal` from another is dropped."""
@@ -126,6 +134,15 @@ class ActorRef(pykka.ActorRef[A]):
             envelope.reply_to.set_error(NoProc(f"{self} has ended ({self.cell.exit_reason})"))
             return
         self.cell.mailbox.put(envelope)
+
+    def _wait_for(self, future: pykka.Future[Any], caller: Cell | None, timeout: float | None) -> Any:
+        if caller is None:
+            return future.get(timeout=timeout)
+        caller.waiting_for = self.cell
+        try:
+            return future.get(timeout=timeout)
+        finally:
+            caller.waiting_for = None
 
     def _refuse_ring(self, caller: Cell) -> None:
         asked: Cell | None = self.cell

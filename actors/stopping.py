@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gevent import get_hub
+
 from taskward.actors.exits import SHUTDOWN, Abandoned, ExitReason
 from taskward.actors.ref import ActorRef
 
@@ -75,8 +77,9 @@ def _kill(refs: Sequence[ActorRef[Any]], seconds: float) -> None:
         alive = [ref for ref in alive if ref.is_alive()]
         if time.monotonic() >= deadline:
             break
-    for ref in alive:
-        ref.cell.reap(Abandoned())
+    for ref in alive:  # in the hub, as ever: its signals may end the very actor that calls this
+        get_hub().loop.run_callback(ref.cell.reap, Abandoned())
+    _wait(alive, None)
 
 
 def _wait(refs: Sequence[ActorRef[Any]], seconds: float | None) -> None:

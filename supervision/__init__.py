@@ -6,7 +6,7 @@ if __name__ != "taskward.supervision":  # pragma: no cover - reached only by the
     )
 
 from taskward.supervision.child_spec import BRUTAL_KILL, INFINITY, BadSpec, ChildSpec, Restart, Strategy
-from taskward.supervision.dynamic import DynamicSupervisor, MaxChildren, start_child
+from taskward.supervision.dynamic import DynamicSupervisor, MaxChildren, start_child, start_children
 from taskward.supervision.supervisor import Supervisor
 from taskward.supervision.watch import ChildInfo, Node, render_tree, tree, which_children
 
@@ -24,6 +24,7 @@ __all__ = [
     "Supervisor",
     "render_tree",
     "start_child",
+    "start_children",
     "tree",
     "which_children",
 ]

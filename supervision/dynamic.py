@@ -4,8 +4,8 @@ Source: Elixir's `DynamicSupervisor`. Children are not restarted and their argum
 """
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from taskward.actors import (
@@ -32,11 +32,13 @@ class MaxChildren(Exception):
     """The supervisor has as many children as it may have; nothing was started. Try again later."""
 
 
+Wanted = tuple[type[Actor], tuple[Any, ...]]
+"""A child to start: its class, and the arguments for its constructor."""
+
+
 @dataclass(frozen=True, slots=True)
-class _StartChild:
-    actor: type[Actor]
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+class _StartChildren:
+    wanted: Sequence[Wanted]
 
 
 class DynamicSupervisor(Actor):
@@ -61,8 +63,8 @@ class DynamicSupervisor(Actor):
     def on_receive(self, message: object) -> object:
         """Start a child, or tell who there is; refusals are answers."""
         match message:
-            case _StartChild():
-                return self._start_child(message)
+            case _StartChildren(wanted):
+                return [self._start_child(actor, args) for actor, args in wanted]
             case WhichChildren():
                 return [ChildInfo(str(ref), ref, 0) for ref in self._children]
             case _:
@@ -80,36 +82,47 @@ class DynamicSupervisor(Actor):
         """Stop all children at once, on one timer."""
         stop_actors(list(self._children), shutdown_ms=self._shutdown_ms)
 
-    def _start_child(self, wanted: _StartChild) -> ActorRef[Any] | MaxChildren | ActorStartError:
+    def _start_child(self, actor: type[Actor], args: tuple[Any, ...]) -> ActorRef[Any] | MaxChildren | ActorStartError:
         if len(self._children) >= self._max_children:
             return MaxChildren(f"{self._max_children} children run already; try again later")
         options = StartOptions(registry=self._cell.registry, link_to=self.actor_ref)
         try:
-            ref = wanted.actor.start_with(options, *wanted.args, **wanted.kwargs)
+            ref = actor.start_with(options, *args)
         except ActorStartError as error:
             return error
+        except Exception as error:  # noqa: BLE001 - its constructor's; the other children go on
+            return ActorStartError(actor.__name__, error)
         self._children[ref] = None
         return ref
 
 
-def start_child(
-    supervisor: ActorRef[DynamicSupervisor] | NamedRef, actor: type[Actor], *args: Any, **kwargs: Any
-) -> ActorRef[Any]:
+def start_children(
+    supervisor: ActorRef[DynamicSupervisor] | NamedRef, wanted: Sequence[Wanted]
+) -> list[ActorRef[Any] | MaxChildren | ActorStartError]:
+    """Start temporary children in one call; see `start_child` for the refusals, which are answers here.
+
+    Raises:
+        ActorDeadError: the supervisor is not there.
+    """
+    refs: list[ActorRef[Any] | MaxChildren | ActorStartError]
+    refs = supervisor.ask(_StartChildren(wanted), timeout=START_TIMEOUT_S)
+    return refs
+
+
+def start_child(supervisor: ActorRef[DynamicSupervisor] | NamedRef, actor: type[Actor], *args: Any) -> ActorRef[Any]:
     """Start a temporary child.
 
     Args:
         supervisor: a `DynamicSupervisor`.
         actor: the child's class.
         args: for its constructor.
-        kwargs: likewise.
 
     Raises:
         MaxChildren: there are as many as there may be; nothing was started.
-        ActorStartError: the child's `on_start` failed.
+        ActorStartError: the child's constructor or `on_start` failed.
         ActorDeadError: the supervisor is not there.
     """
-    answer = supervisor.ask(_StartChild(actor, args, kwargs), timeout=START_TIMEOUT_S)
+    [answer] = start_children(supervisor, [(actor, args)])
     if isinstance(answer, Exception):
         raise answer
-    ref: ActorRef[Any] = answer
-    return ref
+    return answer

@@ -21,7 +21,7 @@ from taskward.actors import (
     is_abnormal,
     stop_actor,
 )
-from taskward.supervision.child_spec import ChildSpec, Restart, Strategy, check
+from taskward.supervision.child_spec import BadSpec, ChildSpec, Restart, Strategy, check
 from taskward.supervision.restart import Intensity, Verdict, taken_along, verdict
 from taskward.supervision.watch import ChildInfo, WhichChildren
 
@@ -42,7 +42,7 @@ class _Child:
 
 @dataclass(frozen=True, slots=True)
 class _TryAgain:
-    """A restart whose initialisation failed is tried again, after whatever waits in the mailbox (R10, R11)."""
+    """A restart whose initialisation failed is tried again, with whatever waits in the mailbox between (R10, R11)."""
 
     id: str
 
@@ -55,6 +55,9 @@ class Supervisor(Actor):
         strategy: whom a restart takes along.
         max_restarts: so many within `max_seconds`; at one more it stops everything and exits.
         max_seconds: the window, in seconds.
+
+    Raises:
+        BadSpec: this cannot be supervised; nothing was started.
     """
 
     trap_exit = True
@@ -71,6 +74,8 @@ class Supervisor(Actor):
     ) -> None:
         super().__init__()
         check(list(children))
+        if max_restarts < 0 or max_seconds <= 0:
+            raise BadSpec(f"{max_restarts} restarts in {max_seconds} s: neither may be negative, nor the window empty")
         self._children = {spec.id: _Child(spec) for spec in children}
         self._strategy = Strategy(strategy)
         self._intensity = Intensity(max_restarts, max_seconds)
@@ -131,7 +136,7 @@ class Supervisor(Actor):
             if other is not child and other.spec.restart is Restart.TEMPORARY:
                 del self._children[other.spec.id]
             elif not self._start_again(other):
-                self.actor_ref.tell(_TryAgain(other.spec.id))
+                self.send_after(0, _TryAgain(other.spec.id))
                 return
 
     def _start_again(self, child: _Child) -> bool:
@@ -144,8 +149,23 @@ class Supervisor(Actor):
 
     def _start_child(self, child: _Child) -> None:
         spec = child.spec
+        self._see_off_orphan(spec)
         options = StartOptions(name=spec.name, registry=self._cell.registry, link_to=self.actor_ref)
-        child.ref = spec.actor.start_with(options, *spec.args, **spec.kwargs)
+        try:
+            child.ref = spec.actor.start_with(options, *spec.args, **spec.kwargs)
+        except ActorStartError:
+            raise
+        except Exception as error:  # its constructor's
+            raise ActorStartError(spec.id, error) from error
+
+    def _see_off_orphan(self, spec: ChildSpec) -> None:
+        """Wait until the child of a killed supervisor that still has this name is gone (N3)."""
+        registry = self._cell.registry
+        holder = None if registry is None or spec.name is None else registry.whereis(spec.name)
+        parent = None if holder is None else holder.cell.parent
+        if parent is not None and parent.is_set() and getattr(parent.ref.actor_class, "supervises", False):
+            assert holder is not None
+            stop_actor(holder, shutdown_ms=spec.shutdown_ms)
 
     def _stop_all(self) -> None:
         for child in reversed(self._children.values()):

@@ -5,6 +5,7 @@ attempt; attempts report for themselves.
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gevent
@@ -12,7 +13,7 @@ import gevent
 from taskward.actors import Actor, ActorDeadError, Down, NamedRef, is_abnormal, stop_actor
 from taskward.domain.transition import Ended, InputAnswered, RetryScheduled
 from taskward.stores import contract as c
-from taskward.supervision import start_child
+from taskward.supervision import start_children
 from taskward.supervision.attempts.attempt import Attempt, Equipment, Run
 from taskward.supervision.attempts.roster import Entry, Roster
 from taskward.supervision.attempts.token import Token
@@ -139,8 +140,8 @@ class Runner(Actor):
     def on_receive(self, message: object) -> None:
         """Dispatch."""
         match message:
-            case Install(claimed):
-                self._install(claimed)
+            case Install():
+                self._install_with_those_behind(message)
             case Sweep():
                 self._sweep()
             case Stop(key):
@@ -183,8 +184,7 @@ class Runner(Actor):
         match self._store.execute(c.ClaimNext(terms=terms, limit=limit, after_scope=self._cursor)):
             case c.Claims() as claims:
                 self._cursor = claims.last_scope
-                for claimed in claims.claimed:
-                    self._install(claimed)
+                self._install(claims.claimed)
                 if claims.more:
                     self.actor_ref.tell(Sweep())
                 if claims.next_due_ms is not None:
@@ -193,24 +193,46 @@ class Runner(Actor):
                 log.warning("the store did not answer a claim (%s); trying again", type(refusal).__name__)
                 self.send_after(RECHECK_MS, Sweep())
 
-    def _install(self, claimed: c.Claimed) -> None:
-        """Start the attempt of a granted claim; its identity is entered before its body can speak."""
-        key, token = claimed.lease.key, Token()
-        old = self._roster.get(key)
-        if old is not None:  # its lease ran out unrenewed, and this claim took it away
-            self._disown(old)
-        self._kit.slots.acquire(key)
+    def _install_with_those_behind(self, first: Install) -> None:
+        """Install all claims that wait in the mailbox already: one call to the supervisor for many attempts."""
+        behind = [message for message, _ in self.drain(CLAIM_BATCH)]
+        self._install([one.claimed for one in (first, *behind) if isinstance(one, Install)])
+        for other in behind:
+            if not isinstance(other, Install):
+                self.on_receive(other)
+
+    def _install(self, claims: Sequence[c.Claimed]) -> None:
+        """Start an attempt for each granted claim; its identity is entered before its body can speak."""
+        tokens = [Token() for _ in claims]
+        for claimed in claims:
+            old = self._roster.get(claimed.lease.key)
+            if old is not None:  # its lease ran out unrenewed, and this claim took it away
+                self._disown(old)
+            self._kit.slots.acquire(claimed.lease.key)
+        wanted = [(Attempt, (self._kit, claimed, token)) for claimed, token in zip(claims, tokens, strict=True)]
         try:
-            ref = start_child(self._attempts, Attempt, self._kit, claimed, token)
+            started = start_children(self._attempts, wanted)
         except ActorDeadError:
-            self._kit.slots.release(key)
+            for claimed in claims:
+                self._not_installed(claimed)
             raise
-        self._roster.install(Entry(ref=ref, lease=claimed.lease, token=token))
-        self._keys[self.monitor(ref)] = key
-        lease = claimed.lease
+        for claimed, token, ref in zip(claims, tokens, started, strict=True):
+            if isinstance(ref, Exception):
+                self._not_installed(claimed)
+            else:
+                self._enter(Entry(ref=ref, lease=claimed.lease, token=token), claimed.snapshot.attempts)
+
+    def _not_installed(self, claimed: c.Claimed) -> None:
+        self._kit.slots.release(claimed.lease.key)
+        self._store.execute(c.Release(lease=claimed.lease))
+
+    def _enter(self, entry: Entry, attempt: int) -> None:
+        lease = entry.lease
+        self._roster.install(entry)
+        self._keys[self.monitor(entry.ref)] = lease.key
         metadata = {"task": lease.task_id, "epoch": str(lease.epoch), "generation": str(lease.generation)}
-        self._kit.instrument("attempt_start", {"attempt": claimed.snapshot.attempts}, metadata)
-        ref.cast(Run())
+        self._kit.instrument("attempt_start", {"attempt": attempt}, metadata)
+        entry.ref.cast(Run())
 
     def _take_over(self) -> None:
         """Replace each attempt that a runner before this one left running, in the order of I4."""
@@ -220,7 +242,7 @@ class Runner(Actor):
             claim = c.Claim(key=entry.lease.key, terms=terms, supersedes=entry.lease)
             result = self._store.execute(claim)
             if isinstance(result, c.Claimed):
-                self._install(result)
+                self._install([result])
             self._kit.instrument("replaced", {"count": 1}, {"task": entry.lease.task_id})
 
     def _disown(self, entry: Entry) -> None:

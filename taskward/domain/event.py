@@ -10,9 +10,16 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from taskward.domain.errors import InvalidValue
-from taskward.domain.json_value import JsonObject
+from taskward.domain.json_value import JsonObject, check_json
 
 VERSION = 1
+
+ELICITATION, SAMPLING, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
+QUESTIONS = (ELICITATION, SAMPLING, ROOTS)
+"""What a client can be asked, by method."""
+
+FORM_PARAMS: Mapping[str, type] = {"message": str, "requestedSchema": dict}
+URL_PARAMS: Mapping[str, type] = {"message": str, "url": str}
 
 
 def new_event_id() -> str:
@@ -24,6 +31,13 @@ def new_event_id() -> str:
 class _Event:
     event_id: str = field(default_factory=new_event_id)
 
+    def __post_init__(self) -> None:
+        _need(isinstance(self.event_id, str) and self.event_id != "", "an event id is a string, and not empty")
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse a wrong shape; each event knows its own."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress(_Event):
@@ -31,6 +45,9 @@ class Progress(_Event):
 
     kind: ClassVar[str] = "progress"
     message: str
+
+    def _check(self) -> None:
+        _need(isinstance(self.message, str), f"a progress message is a string, not a {type(self.message).__name__}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +58,10 @@ class InputRequested(_Event):
     key: str
     request: JsonObject
 
+    def _check(self) -> None:
+        _need(isinstance(self.key, str) and self.key != "", "the key of a question is a string, and not empty")
+        check_question(self.request, self.key)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputResponsesAccepted(_Event):
@@ -48,6 +69,10 @@ class InputResponsesAccepted(_Event):
 
     kind: ClassVar[str] = "input_responses_accepted"
     responses: Mapping[str, Any]
+
+    def _check(self) -> None:
+        named = isinstance(self.responses, Mapping) and all(isinstance(key, str) for key in self.responses)
+        _need(named, "answers come by the keys of their questions, which are strings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +83,10 @@ class RetryRequested(_Event):
     error: JsonObject
     message: str | None = None
 
+    def _check(self) -> None:
+        check_error(self.error)
+        _check_last_words(self.message)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryRescheduled(_Event):
@@ -65,6 +94,9 @@ class RetryRescheduled(_Event):
 
     kind: ClassVar[str] = "retry_rescheduled"
     at_ms: int
+
+    def _check(self) -> None:
+        _need(type(self.at_ms) is int and self.at_ms >= 0, "a moment is an integer of ms since the epoch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +106,10 @@ class TtlChanged(_Event):
     kind: ClassVar[str] = "ttl_changed"
     ttl_ms: int | None
 
+    def _check(self) -> None:
+        lasting = self.ttl_ms is None or (type(self.ttl_ms) is int and self.ttl_ms > 0)
+        _need(lasting, "a TTL is a positive integer of ms, or None for ever")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed(_Event):
@@ -81,6 +117,9 @@ class Completed(_Event):
 
     kind: ClassVar[str] = "completed"
     result: JsonObject
+
+    def _check(self) -> None:
+        _need(isinstance(self.result, dict), f"a result is a JSON object, not a {type(self.result).__name__}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +130,10 @@ class Failed(_Event):
     error: JsonObject
     message: str | None = None
 
+    def _check(self) -> None:
+        check_error(self.error)
+        _check_last_words(self.message)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancelled(_Event):
@@ -98,6 +141,9 @@ class Cancelled(_Event):
 
     kind: ClassVar[str] = "cancelled"
     message: str | None = None
+
+    def _check(self) -> None:
+        _check_last_words(self.message)
 
 
 Event = (
@@ -128,6 +174,51 @@ EVENTS: Mapping[str, type[Event]] = {
 }
 
 
+def check_error(error: Any) -> None:
+    """Refuse what is not a JSON-RPC error object.
+
+    Raises:
+        InvalidValue: it is not `{code, message, data?}` in JSON.
+    """
+    known = isinstance(error, dict) and error.keys() <= {"code", "message", "data"}
+    fit = known and type(error.get("code")) is int and isinstance(error.get("message"), str)
+    _need(fit, "an error is an object of an integer code, a message that is a string, and perhaps data")
+    check_json(error, max_bytes=None, path="error")
+
+
+def check_question(request: Any, key: str) -> None:
+    """Refuse what no client can be asked: the store would keep a question that nobody can answer.
+
+    Args:
+        request: `{method, params}` as on the wire.
+        key: names the question in the message.
+
+    Raises:
+        InvalidValue: the sentence says what is wrong.
+    """
+    check_json({key: request}, max_bytes=None, path="question")
+    method = request.get("method") if isinstance(request, dict) else None
+    _need(method in QUESTIONS, f"the question {key!r} needs a method, one of {', '.join(QUESTIONS)}")
+    params = request.get("params", {})
+    given = method == ROOTS or "params" in request
+    _need(given and isinstance(params, dict), f"the question {key!r} needs params, and they are an object")
+    if method == ELICITATION:
+        mode = params.get("mode", "form")
+        _need(mode in ("form", "url"), f"the question {key!r} has the mode {mode!r:.80}; it is 'form' or 'url'")
+        needed = FORM_PARAMS if mode == "form" else URL_PARAMS
+        whole = all(isinstance(params.get(name), kind) for name, kind in needed.items())
+        _need(whole, f"the question {key!r} of mode {mode!r} needs {' and '.join(needed)}")
+
+
+def _check_last_words(message: Any) -> None:
+    _need(message is None or isinstance(message, str), f"a status message is a string, not a {type(message).__name__}")
+
+
+def _need(fit: bool, sentence: str) -> None:
+    if not fit:
+        raise InvalidValue(sentence)
+
+
 def event_to_map(event: Event) -> JsonObject:
     """Give the stored form of any event."""
     values = {f.name: getattr(event, f.name) for f in fields(event)}
@@ -138,10 +229,13 @@ def event_from_map(data: Mapping[str, Any]) -> Event:
     """Read the stored form of any event.
 
     Raises:
-        InvalidValue: its kind or version is not one this program knows.
+        InvalidValue: its kind, version or shape is not one this program knows.
     """
     values = dict(data)
     version, kind = values.pop("v", None), values.pop("kind", None)
-    if version != VERSION or kind not in EVENTS:
+    cls = EVENTS.get(kind) if isinstance(kind, str) else None
+    if version != VERSION or cls is None:
         raise InvalidValue(f"event {kind!r} of version {version!r} is not one this program can read")
-    return EVENTS[kind](**values)
+    if values.keys() != {f.name for f in fields(cls)}:
+        raise InvalidValue(f"event {kind!r} does not have the fields that version {VERSION} has")
+    return cls(**values)

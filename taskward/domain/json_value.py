@@ -12,23 +12,25 @@ from typing import Any
 from taskward.domain.errors import InvalidValue
 
 MAX_DEPTH = 64
-MAX_INTEGER = 2**63 - 1
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**63 - 1
 
 JsonObject = dict[str, Any]
 
 
-def check_json(value: Any, *, max_bytes: int, path: str = "$") -> None:
+def check_json(value: Any, *, max_bytes: int | None, path: str = "$") -> None:
     """Refuse a value that JSON cannot carry safely, or that is too large.
 
     Args:
         value: the value to check.
-        max_bytes: the longest allowed compact UTF-8 encoding, in bytes.
+        max_bytes: the longest allowed compact UTF-8 encoding, in bytes; `None` = any.
         path: how the message names the root of the value.
 
     Raises:
         InvalidValue: the message names the path of the first fault.
     """
     _check(value, path, 0)
+    if max_bytes is None:
+        return
     size = len(encode_json(value))
     if size > max_bytes:
         raise InvalidValue(f"{path} is {size} bytes as JSON; at most {max_bytes} bytes are kept. Send less.")
@@ -64,7 +66,7 @@ def _check(value: Any, path: str, depth: int) -> None:
 
 
 def _check_number(value: float, path: str) -> None:
-    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+    if isinstance(value, int) and not MIN_INTEGER <= value <= MAX_INTEGER:
         raise InvalidValue(f"{path} is an integer beyond 64 bits. Send it as a string.")
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidValue(f"{path} is {value}, which JSON does not have. Send null or a string.")
@@ -73,7 +75,7 @@ def _check_number(value: float, path: str) -> None:
 def _check_object(value: dict[Any, Any], path: str, depth: int) -> None:
     for key, item in value.items():
         if not isinstance(key, str):
-            raise InvalidValue(f"{path} has the key {key!r}; object keys are strings in JSON.")
+            raise InvalidValue(f"{path} has a key of type {type(key).__name__}; object keys are strings in JSON.")
         _check_text(key, path)
         _check(item, f"{path}.{key}", depth + 1)
 

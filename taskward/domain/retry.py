@@ -44,7 +44,12 @@ class RetryPolicy:
     @classmethod
     def exponential(cls, first_ms: int, *, retries: int, factor: float = 2.0, max_ms: int = MAX_DELAY_MS) -> Self:
         """Retry `retries` times, each wait `factor` times the one before, none above `max_ms`."""
-        return cls(tuple(min(round(first_ms * factor**n), max_ms) for n in range(retries)))
+        if retries > MAX_DELAYS:
+            raise InvalidValue(f"a retry policy has at most {MAX_DELAYS} delays, not {retries}")
+        waits: list[float] = [first_ms]
+        while len(waits) < retries:
+            waits.append(min(waits[-1] * factor, max_ms))
+        return cls(tuple(round(min(wait, max_ms)) for wait in waits[:retries]))
 
     def delay_ms(self, retry_count: int) -> int | None:
         """Give the wait before retry number `retry_count` (from 0), or `None` when the list is used up."""

@@ -176,6 +176,11 @@ def _end(snapshot: Snapshot, now_ms: int, status: Status, **task: Any) -> Applie
     return Applied(_next(snapshot, now_ms, task=last_words, retry_at_ms=None), (Ended(),))
 
 
+def _fail(snapshot: Snapshot, event: ev.Failed | ev.RetryRequested, now_ms: int) -> Applied:
+    message = event.message if event.message is not None else event.error["message"]
+    return _end(snapshot, now_ms, Status.FAILED, error=event.error, status_message=message)
+
+
 def _progress(snapshot: Snapshot, event: ev.Progress, now_ms: int) -> Outcome:
     if event.message == snapshot.task.status_message:
         return Unchanged(snapshot)
@@ -211,7 +216,7 @@ def _input_accepted(snapshot: Snapshot, event: ev.InputResponsesAccepted, now_ms
 def _retry_requested(snapshot: Snapshot, event: ev.RetryRequested, now_ms: int) -> Outcome:
     delay_ms = snapshot.work.retry_policy.delay_ms(snapshot.retry_count)
     if delay_ms is None:
-        return _end(snapshot, now_ms, Status.FAILED, error=event.error, status_message=event.message)
+        return _fail(snapshot, event, now_ms)
     at_ms = now_ms + delay_ms
     waiting: dict[str, Any] = {"status": Status.WORKING, "input_requests": {}, "status_message": event.message}
     after = _next(
@@ -241,7 +246,7 @@ def _completed(snapshot: Snapshot, event: ev.Completed, now_ms: int) -> Outcome:
 
 
 def _failed(snapshot: Snapshot, event: ev.Failed, now_ms: int) -> Outcome:
-    return _end(snapshot, now_ms, Status.FAILED, error=event.error, status_message=event.message)
+    return _fail(snapshot, event, now_ms)
 
 
 def _cancelled(snapshot: Snapshot, event: ev.Cancelled, now_ms: int) -> Outcome:

@@ -11,7 +11,8 @@ def decode(body: bytes) -> Any:
     """Read one JSON text.
 
     Raises:
-        WireError: -32700; the body is not JSON, is nested too deeply, or holds NaN or Infinity.
+        WireError: -32700; the body is not JSON, is nested too deeply, or holds the words NaN or Infinity.
+            A number beyond a double, `1e999`, is JSON, and is read as infinity.
     """
     try:
         return pydantic_core.from_json(body, allow_inf_nan=False)

@@ -9,7 +9,7 @@ from typing import Any, Never
 
 from taskward.domain import event as ev
 from taskward.domain.errors import InvalidValue
-from taskward.domain.json_value import JsonObject
+from taskward.domain.json_value import JsonObject, check_json
 from taskward.domain.work import TOOL_CALL, Work
 from taskward.mcp.answers import check_answers
 from taskward.mcp.call_context import CallContext
@@ -132,7 +132,7 @@ class Endpoint:
     def _call_now(self, tool: Tool, arguments: JsonObject) -> JsonObject:
         match run(tool, arguments, CallContext()):
             case Completed(result):
-                return result
+                return _sendable(result)
             case Failed(error):
                 raise WireError(error["code"], error["message"], error.get("data"))
             case Retry(message=message):
@@ -207,6 +207,14 @@ class Endpoint:
                 return ACK
             case refusal:
                 return _refuse(refusal)
+
+
+def _sendable(result: JsonObject) -> JsonObject:
+    try:
+        check_json(result, max_bytes=None, path="result")
+    except InvalidValue as error:
+        raise WireError(INTERNAL_ERROR, f"The tool's result cannot be sent: {error}") from None
+    return result
 
 
 def _cacheable() -> JsonObject:

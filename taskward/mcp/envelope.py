@@ -16,6 +16,8 @@ SUPPORTED_VERSIONS = (PROTOCOL_VERSION,)
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_CLIENT = "io.modelcontextprotocol/clientInfo"
+META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 RequestId = str | int
 
@@ -102,11 +104,12 @@ def _check_meta(meta: JsonObject) -> None:
     for key, kind, name in ((META_VERSION, str, "a string"), (META_CAPABILITIES, dict, "an object")):
         if not isinstance(meta.get(key), kind):
             raise WireError(INVALID_PARAMS, f"`_meta` must carry `{key}` as {name}.")
-    client = meta.get(META_CLIENT)
-    if client is not None and not _is_implementation(client):
+    if META_CLIENT in meta and not _is_implementation(meta[META_CLIENT]):
         raise WireError(INVALID_PARAMS, f"`{META_CLIENT}` needs a `name` and a `version`, both strings.")
-    if not isinstance(meta.get("progressToken", ""), str | int):
+    if type(meta.get("progressToken", "")) not in (str, int):
         raise WireError(INVALID_PARAMS, "`progressToken` must be a string or an integer.")
+    if meta.get(META_LOG_LEVEL, LOG_LEVELS[0]) not in LOG_LEVELS:
+        raise WireError(INVALID_PARAMS, f"`{META_LOG_LEVEL}` must be one of {', '.join(LOG_LEVELS)}.")
 
 
 def _is_implementation(client: Any) -> bool:

@@ -75,11 +75,9 @@ class HttpEndpoint:
         if refusal is not None:
             status, sentence, extra = refusal
             return _respond(start_response, status, sentence.encode(), "text/plain; charset=utf-8", extra)
-        status_code, answer = self._answer(environ)
+        status_code, body = self._answer(environ)
         line = f"{status_code} {HTTPStatus(status_code).phrase}"
-        if answer is None:
-            return _respond(start_response, line, b"", None, [])
-        return _respond(start_response, line, codec.encode(answer), "application/json", [])
+        return _respond(start_response, line, body, "application/json" if body else None, [])
 
     def _http_refusal(self, environ: Environ) -> tuple[str, str, list[tuple[str, str]]] | None:
         """Rung 0: what is wrong before the body is read."""
@@ -96,16 +94,17 @@ class HttpEndpoint:
             return "413 Content Too Large", f"A body has at most {self._max_body} bytes.", []
         return None
 
-    def _answer(self, environ: Environ) -> tuple[int, JsonObject | None]:
-        """Give the HTTP status and the JSON-RPC answer; `None` for a notification."""
+    def _answer(self, environ: Environ) -> tuple[int, bytes]:
+        """Give the HTTP status and the JSON-RPC answer, encoded; empty for a notification."""
         request_id = None
         try:
             value = codec.decode(_read_body(environ, self._max_body))
             request_id = readable_id(value)
             message = message_of(value)
             if "id" not in message:
-                return 202, None
+                return 202, b""
             result = self._serve(environ, message)
+            return 200, codec.encode({"jsonrpc": "2.0", "id": request_id, "result": result})
         except WireError as error:
             return error.http_status, _error(request_id, error)
         except NotRunning as error:
@@ -114,7 +113,6 @@ class HttpEndpoint:
             log.exception("a request failed")
             sentence = "The server failed unexpectedly; its log says why."
             return 200, _error(request_id, WireError(INTERNAL_ERROR, sentence))
-        return 200, {"jsonrpc": "2.0", "id": request_id, "result": result}
 
     def _serve(self, environ: Environ, message: JsonObject) -> JsonObject:
         _greet_legacy(message)
@@ -157,9 +155,9 @@ def _read_body(environ: Environ, limit: int) -> bytes:
     raise WireError(INVALID_REQUEST, f"A body has at most {limit} bytes.", http_status=413)
 
 
-def _error(request_id: str | int | None, error: WireError) -> JsonObject:
+def _error(request_id: str | int | None, error: WireError) -> bytes:
     answer: JsonObject = {"jsonrpc": "2.0", "error": error.to_error()}
-    return answer if request_id is None else {**answer, "id": request_id}
+    return codec.encode(answer if request_id is None else {**answer, "id": request_id})
 
 
 def _respond(

@@ -28,11 +28,17 @@ class HostPolicy:
         """
         if ANY in self._hosts:
             return None
-        if origin is not None and self._name(urlsplit(origin).netloc) not in self._hosts:
+        if origin is not None and self._origin_name(origin) not in self._hosts:
             return "403 Forbidden", "This Origin is not served. Add its host to allowed_hosts if it should be."
         if host is None or self._name(host) not in self._hosts:
             return "421 Misdirected Request", "This Host is not served. Add it to allowed_hosts if it should be."
         return None
+
+    def _origin_name(self, origin: str) -> str | None:
+        try:
+            return self._name(urlsplit(origin).netloc)
+        except ValueError:  # it is no URL
+            return None
 
     @staticmethod
     def _name(netloc: str) -> str:

@@ -14,7 +14,8 @@ from typing import Any, Literal, get_args
 import pydantic
 import pydantic_core
 
-from taskward.domain.errors import NotBuilt, TaskwardError
+from taskward.domain.errors import InvalidValue, NotBuilt, TaskwardError
+from taskward.domain.event import check_error
 from taskward.domain.json_value import JsonObject
 from taskward.domain.retry import RetryPolicy
 from taskward.domain.work import TOOL_CALL, Work
@@ -141,22 +142,35 @@ class Tools:
 
 
 def run(tool: Tool, arguments: JsonObject, ctx: TaskContext) -> Outcome:
-    """Call a tool and give the outcome; only a stop of its attempt passes through."""
+    """Call a tool and give the outcome; only a stop of its attempt passes through.
+
+    Its errors are in JSON; a result may still hold what JSON has not, and is checked where it is kept or sent.
+    """
     try:
         return Completed(to_result(tool.fn(**tool.signature.bind(arguments, ctx))))
     except (ToolError, ArgumentsRefused) as error:
         return Completed(error_result(str(error)))
     except ProtocolError as error:
-        return Failed(error.error, error.error["message"])
+        return _reportable(tool, Failed(error.error, error.error["message"]))
     except WireError as error:
         return Failed(error.to_error(), error.message)
     except InputNotDeclared as error:
         return Failed(undeclared(error.kind).to_error(), str(error))
     except Retry as retry:
-        return retry
+        return _reportable(tool, retry)
     except Exception:
         log.exception("tool %s failed", tool.name)
         return internal_failure()
+
+
+def _reportable(tool: Tool, outcome: Failed | Retry) -> Outcome:
+    """Mask an error that is none in JSON: neither the wire nor a store could carry it."""
+    try:
+        check_error(outcome.error)
+    except InvalidValue as fault:
+        log.error("tool %s raised an error that JSON cannot carry: %s", tool.name, fault)  # noqa: TRY400
+        return internal_failure()
+    return outcome
 
 
 def undeclared(kind: str) -> WireError:
