@@ -77,7 +77,7 @@ def history(of=events, max_size=12):
 def test_the_table_is_the_one_of_the_design():
     working, asking, completed, failed, cancelled = Status
     ends = {ev.Completed: {completed}, ev.Failed: {failed}, ev.Cancelled: {cancelled}}
-    assert TRANSITIONS == {
+    assert {
         working: {
             ev.Progress: {working},
             ev.InputRequested: {asking},
@@ -98,7 +98,7 @@ def test_the_table_is_the_one_of_the_design():
         completed: {},
         failed: {},
         cancelled: {},
-    }
+    } == TRANSITIONS
 
 
 @PROFILE
