@@ -242,6 +242,17 @@ def test_an_answer_to_everything_sets_the_task_to_work(snapshot, answer, now_ms)
 
 
 @PROFILE
+@given(st.lists(requests, min_size=3, max_size=3), st.sets(st.sampled_from(KEYS), max_size=3), json_values)
+def test_a_partial_answer_leaves_the_rest_outstanding(asked, answered, answer):
+    snapshot = after(live(), *(ev.InputRequested(key=k, request=r) for k, r in zip(KEYS, asked, strict=True)))
+    outcome = apply(snapshot, ev.InputResponsesAccepted(responses=dict.fromkeys(answered, answer)), NOW)
+    left = {key: request for key, request in snapshot.task.input_requests.items() if key not in answered}
+    assert isinstance(outcome, Applied if answered else Unchanged)
+    assert outcome.snapshot.task.input_requests == left
+    assert outcome.snapshot.task.status is (Status.INPUT_REQUIRED if left else Status.WORKING)
+
+
+@PROFILE
 @given(questions, st.sampled_from(KEYS), requests)
 def test_a_question_asked_before_a_retry_may_be_asked_again_after_it(asked, key, request):
     """The body is re-run: an unanswered question is outstanding once more, under its key and no other text."""
