@@ -1,12 +1,25 @@
-"""Fixtures: a real server process for each test that asks for one."""
+"""Fixtures: a real server process, one for all tests of a file or one that a test may kill."""
 
 import pytest
 from harness import serve_app
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One running server for the tests of a file: tasks of one do not disturb those of another."""
+    with serve_app(tmp_path_factory.mktemp("served") / "store") as server:
+        yield server
+
+
+@pytest.fixture
+def wire(server):
+    """A client of it."""
+    return server.wire()
+
+
 @pytest.fixture
 def serve(tmp_path):
-    """Start `taskward serve apps:server` on a store of this test; again and again on the same store."""
+    """Start a server on a store of this test; again and again on the same store."""
     started = []
 
     def start(**env):
@@ -17,15 +30,3 @@ def serve(tmp_path):
     yield start
     for server in started:
         server.close()
-
-
-@pytest.fixture
-def server(serve):
-    """One running server."""
-    return serve()
-
-
-@pytest.fixture
-def wire(server):
-    """A client of it."""
-    return server.wire()

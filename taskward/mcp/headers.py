@@ -65,9 +65,12 @@ def decode_value(header: str, value: str) -> str:
     if value != f"{_PREFIX}{inner}{_SUFFIX}":
         return value
     try:
-        return base64.b64decode(inner, validate=True).decode()
+        decoded = base64.b64decode(inner, validate=True)
+        if base64.b64encode(decoded).decode() == inner:  # Python forgives padding that is too long
+            return decoded.decode()
     except ValueError:
-        raise WireError(HEADER_MISMATCH, f"{header} holds =?base64?…?= that is not base64 of UTF-8.") from None
+        pass
+    raise WireError(HEADER_MISMATCH, f"{header} holds =?base64?…?= that is not base64 of UTF-8.")
 
 
 def _header(environ: Mapping[str, Any], name: str) -> str | None:

@@ -3,8 +3,21 @@
 import contextlib
 
 import pytest
+from gevent.event import Event
 
-from taskward.actors import KILLED, NOPROC, NORMAL, SHUTDOWN, Actor, ActorStartError, Down, Exit, Registry, StartOptions
+from taskward.actors import (
+    KILLED,
+    NOPROC,
+    NORMAL,
+    SHUTDOWN,
+    Actor,
+    ActorStartError,
+    Down,
+    Exit,
+    NoProc,
+    Registry,
+    StartOptions,
+)
 
 BOUND_S = 5.0
 ERROR = ValueError("a crash")
@@ -210,6 +223,27 @@ def test_p16_the_name_is_free_already_when_the_down_is_sent(start):
     assert first.exited.wait(BOUND_S)
     witness.ask(lambda _: None)
     assert [registry.whereis("one")] == successors
+
+
+def test_p16_an_exit_becomes_visible_in_one_order(start):
+    """Dead, mailbox closed, names free; then askers, links, monitors; `exited` last."""
+    seen = []
+
+    class Looks(Registry):
+        def release(self, name, cell):
+            with pytest.raises(NoProc):
+                cell.ref.tell("too late")
+            seen.append((cell.ref.is_alive(), asked.done, len(cell.links), len(cell.watchers), cell.exited.is_set()))
+            super().release(name, cell)
+
+    witness = start(Witness)
+    watched = start(Doer, options=StartOptions(name="watched", registry=Looks()))
+    witness.ask(lambda me: (me.link(watched), me.monitor(watched)))
+    asked = watched.ask(lambda _: Event().wait(), block=False)
+    watched.kill()
+    assert watched.exited.wait(BOUND_S)
+    assert seen == [(False, False, 1, 1, False)]
+    assert asked.done
 
 
 def test_p16_an_exit_and_a_down_of_one_death_both_come_once(start):

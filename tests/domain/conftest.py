@@ -2,4 +2,4 @@
 
 from hypothesis import settings
 
-settings.register_profile("domain", deadline=None, print_blob=True, derandomize=False, max_examples=60)
+settings.register_profile("domain", deadline=None, print_blob=True, derandomize=False, max_examples=40)

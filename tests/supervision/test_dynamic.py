@@ -149,6 +149,16 @@ def test_d3_a_dynamic_supervisor_that_is_killed_takes_its_children_along(start):
     assert all(ref.exited.wait(BOUND_S) for ref in refs)
 
 
+def test_s12_after_a_restart_it_has_no_children(start, registry):
+    start(Supervisor, [ChildSpec("dynamic", DynamicSupervisor, name="dynamic")])
+    dynamic = NamedRef(registry, "dynamic")
+    child, first = start_child(dynamic, Child), dynamic.resolve()
+    first.kill()
+    assert child.exited.wait(BOUND_S)
+    assert dynamic.resolve() is not first
+    assert children(dynamic.resolve()) == []
+
+
 def test_d4_the_arguments_of_children_are_not_kept(start):
     class Payload:
         pass

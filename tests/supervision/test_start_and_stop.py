@@ -1,5 +1,6 @@
 """Supervisors: children start in order, stop in reverse, one by one, within their grace, and all of them."""
 
+import contextlib
 import inspect
 import time
 
@@ -7,7 +8,17 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from taskward.actors import KILLED, NORMAL, SHUTDOWN, Actor, ActorStartError, Shutdown, StartOptions, stop_actor
+from taskward.actors import (
+    KILLED,
+    NORMAL,
+    SHUTDOWN,
+    Abandoned,
+    Actor,
+    ActorStartError,
+    Shutdown,
+    StartOptions,
+    stop_actor,
+)
 from taskward.supervision import (
     BRUTAL_KILL,
     INFINITY,
@@ -245,6 +256,25 @@ def test_s10_a_child_that_died_just_before_it_was_asked_to_is_no_obstacle(start)
         ref.kill()
     assert stop_actor(supervisor, shutdown_ms=None).reason is SHUTDOWN
     assert log == ["+a", "+b", "+c"]
+
+
+def test_s10_a_child_that_cannot_be_stopped_is_abandoned_and_reported_and_the_others_are_stopped(start, caplog):
+    let_go = []
+
+    class Swallows(Child):
+        def terminate(self, reason):
+            while not let_go:
+                with contextlib.suppress(BaseException):
+                    Event().wait()
+
+    log = []
+    stuck = specs(log, "b", actor=Swallows, shutdown_ms=BRUTAL_KILL)
+    supervisor = start(Supervisor, specs(log, "a") + stuck + specs(log, "c"))
+    refs(supervisor)["b"].stop(block=False)
+    assert stop_and_see(supervisor)[0] == {"a": SHUTDOWN, "b": Abandoned(), "c": SHUTDOWN}
+    assert log[3:] == ["-c", "-a"]
+    assert "child b ended otherwise than asked: abandoned" in caplog.text
+    let_go.append(True)
 
 
 @pytest.mark.parametrize("actor", [Child, NotTrapping])

@@ -1,4 +1,4 @@
-"""A real server process for each test that asks for one."""
+"""Real server processes."""
 
 from serving import serve, server, wire
 

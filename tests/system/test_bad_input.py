@@ -6,15 +6,7 @@ Literal bytes and headers; after every case the server still serves, and no task
 import json
 
 import pytest
-from harness import VERSION, meta, serve_app
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """One server for all cases: that it still serves after each of them is part of the test."""
-    with serve_app(tmp_path_factory.mktemp("bad-input") / "store") as server:
-        yield server
-
+from harness import VERSION, meta
 
 HEADERS = {"Content-Type": "application/json", "MCP-Protocol-Version": VERSION, "Mcp-Method": "tools/list"}
 
