@@ -2,6 +2,8 @@
 
 import pytest
 
+from taskward import TaskContext
+
 CALL = """
     POST /mcp
     Host: localhost
@@ -191,6 +193,51 @@ def test_failed(wire):
                 "code": -31000, "message": "Out of order.", "data": {"since": "today"}}
         """),
     )
+
+
+@pytest.mark.parametrize("request_", [{}, {"method": "ping"}, {"method": "elicitation/create", "params": {}}])
+def test_a_question_that_no_client_could_answer_fails_the_task_and_is_not_kept(server, wire, request_):
+    @server.tool(task="required")
+    def misask(ctx: TaskContext) -> str:
+        """Asks what is no question."""
+        return ctx.await_input("k", request_)
+
+    create(wire, "misask")
+    wire.exchange_until(
+        GET,
+        got("""
+            "failed", "statusMessage": "The tool failed unexpectedly; the server's log says why.", "error": {
+                "code": -32603, "message": "The tool failed unexpectedly; the server's log says why."}
+        """),
+    )
+
+
+def test_a_question_whose_schema_is_none_blames_the_tool_and_not_the_answer(server, wire):
+    @server.tool(task="required")
+    def misask(ctx: TaskContext) -> str:
+        """Asks with a schema that is none."""
+        return ctx.elicit("k", "Well?", {"type": "nonsense"}).action
+
+    create(wire, "misask")
+    asked = """
+        "input_required", "inputRequests": {"k": {"method": "elicitation/create", "params": {
+            "mode": "form", "message": "Well?", "requestedSchema": {"type": "nonsense"}}}}
+    """
+    wire.exchange_until(GET, got(asked))
+    wire.exchange(
+        UPDATE.format(responses='{"k": {"action": "accept", "content": {}}}'),
+        """
+        200 OK
+        Content-Type: application/json
+
+        {"jsonrpc": "2.0", "id": "u", "error": {
+            "code": -32603,
+            "message": "The question under 'k' has a schema that no answer can be checked against."}}
+        """,
+    )
+    wire.exchange(UPDATE.format(responses='{"k": {"action": "decline"}}'), UPDATED)
+    text = '{"type": "text", "text": "decline"}'
+    wire.exchange_until(GET, got(f'"completed", "result": {{"resultType": "complete", "content": [{text}]}}'))
 
 
 def test_cancelled_and_cancelled_again(wire):
