@@ -203,6 +203,8 @@ class Runner(Actor):
 
     def _install(self, claims: Sequence[c.Claimed]) -> None:
         """Start an attempt for each granted claim; its identity is entered before its body can speak."""
+        if not claims:
+            return
         tokens = [Token() for _ in claims]
         for claimed in claims:
             old = self._roster.get(claimed.lease.key)
