@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taskward.domain.errors import TaskwardError
+from taskward.domain.event import ELICITATION, SAMPLING
 from taskward.domain.json_value import JsonObject
 
 
@@ -133,13 +134,13 @@ class TaskContext(ABC):
         Raises:
             InputRefused: the question cannot be asked; the sentence says why.
         """
-        response: JsonObject = self.await_input(key, {"method": "sampling/createMessage", "params": params})
+        response: JsonObject = self.await_input(key, {"method": SAMPLING, "params": params})
         return response
 
 
 def _form(message: str, schema: JsonObject) -> JsonObject:
     params = {"mode": "form", "message": message, "requestedSchema": schema}
-    return {"method": "elicitation/create", "params": params}
+    return {"method": ELICITATION, "params": params}
 
 
 def _answer(response: JsonObject) -> Answer:

@@ -156,7 +156,7 @@ def apply(snapshot: Snapshot, event: ev.Event, now_ms: int) -> Outcome:
 def input_kind(request: Mapping[str, Any]) -> str:
     """Name the client capability that a question needs: `sampling`, `roots`, `elicitation.form`, `elicitation.url`."""
     method = request["method"]
-    if method == "elicitation/create":
+    if method == ev.ELICITATION:
         return f"elicitation.{request['params'].get('mode', 'form')}"
     return str(method).split("/", 1)[0]
 

@@ -68,10 +68,6 @@ class Endpoint:
         self._system = system
         self._ttl_ms = ttl_ms
 
-    def knows(self, method: str) -> bool:
-        """Tell whether a method is served."""
-        return method in _METHODS
-
     def handle(self, request: Request) -> JsonObject:
         """Answer one request.
 
@@ -110,12 +106,12 @@ class Endpoint:
         tool, arguments = self._called(request)
         if tool.task == "required" and not request.declares_tasks:
             raise tasks_not_declared(f"The tool {tool.name!r}")
+        if tool.task == "sync" or not request.declares_tasks:
+            return self._call_now(tool, arguments)
         try:
             tool.signature.check(arguments)
         except ArgumentsRefused as refusal:
             return error_result(str(refusal))
-        if tool.task == "sync" or not request.declares_tasks:
-            return self._call_now(tool, arguments)
         return self._create_task(tool, arguments, request)
 
     def _called(self, request: Request) -> tuple[Tool, JsonObject]:

@@ -21,7 +21,7 @@ from taskward.mcp.envelope import (
     request_of,
     unsupported_version,
 )
-from taskward.mcp.errors import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, WireError
+from taskward.mcp.errors import INTERNAL_ERROR, INVALID_REQUEST, WireError
 from taskward.mcp.security import HostPolicy
 
 log = logging.getLogger("taskward.http")
@@ -119,10 +119,7 @@ class HttpEndpoint:
         request = request_of(message, environ.get("taskward.principal"))
         self._check_headers(environ, request)
         check_version(request)
-        endpoint = self._endpoint()
-        if not endpoint.knows(request.method):
-            raise WireError(METHOD_NOT_FOUND, f"The method {request.method!r} is not served here.")
-        return endpoint.handle(request)
+        return self._endpoint().handle(request)
 
     def _check_headers(self, environ: Environ, request: Request) -> None:
         headers.check_version_header(environ, request)

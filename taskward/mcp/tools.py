@@ -19,7 +19,7 @@ from taskward.domain.event import check_error
 from taskward.domain.json_value import JsonObject
 from taskward.domain.retry import RetryPolicy
 from taskward.domain.work import TOOL_CALL, Work
-from taskward.mcp.errors import INVALID_PARAMS, MISSING_CAPABILITY, WireError
+from taskward.mcp.errors import INVALID_PARAMS, WireError, missing_capability
 from taskward.mcp.signature import ArgumentsRefused, Signature, UnfitSignature
 from taskward.supervision.attempts.context import InputNotDeclared, TaskContext
 from taskward.supervision.attempts.outcome import Completed, Failed, Outcome, Retry, internal_failure
@@ -177,10 +177,8 @@ def undeclared(kind: str) -> WireError:
     """Name the capability that a question of this kind needs (-32021)."""
     name, _, mode = kind.partition(".")
     required: JsonObject = {name: {mode: {}} if mode else {}}
-    return WireError(
-        MISSING_CAPABILITY,
-        f"The client did not declare that it can answer {kind}; the tool needs to ask it.",
-        {"requiredCapabilities": required},
+    return missing_capability(
+        required, f"The client did not declare that it can answer {kind}; the tool needs to ask it."
     )
 
 
