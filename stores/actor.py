@@ -7,6 +7,7 @@ timer window: what queued during a commit is the next batch.
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from taskward.actors import NO_REPLY, Actor, From
@@ -109,23 +110,13 @@ class StoreActor(Actor):
     def _decide(self, tickets: list[tuple[Ticket, From | None]]) -> tuple[list[_Case], list[c.Write]]:
         """Decide in order, each over what those before it will have written. Never yields."""
         now_ms, monotonic_ms = self._clock.now_ms(), self._clock.monotonic_ms()
-        durable = self._backend.read()
-        try:
+        with closing(self._backend.read()) as durable:
             overlay = Overlay(durable)
-            boot = BootView(
-                view=overlay,
-                store_id=self._backend.store_id,
-                epoch=self._backend.epoch,
-                limits=self._limits,
-                deadlines=self._deadlines,
-                monotonic_ms=monotonic_ms,
-            )
+            boot = BootView.of(self._backend, overlay, self._limits, self._deadlines, monotonic_ms)
             cases = [_Case(ticket, sender, self._verdict(boot, ticket.op, now_ms)) for ticket, sender in tickets]
             if overlay:
                 overlay.apply([(META, CLOCK_KEY, seal(CLOCK_KEY, now_ms))])
             return cases, overlay.writes()
-        finally:
-            durable.close()
 
     def _verdict(self, boot: BootView, op: c.Operation, now_ms: int) -> Decision:
         assert isinstance(boot.view, Overlay)

@@ -1,10 +1,13 @@
 """One boot of one store, as decisions see it: a view, and which leases ran out."""
 
 from dataclasses import dataclass
+from typing import Self
 
 from taskward.stores import contract as c
 from taskward.stores.deadlines import Deadlines
 from taskward.stores.fence import Limits
+
+NO_DEADLINES = Deadlines()
 
 
 @dataclass(slots=True)
@@ -26,6 +29,21 @@ class BootView:
     limits: Limits
     deadlines: Deadlines
     monotonic_ms: int
+
+    @classmethod
+    def of(
+        cls, backend: c.Backend, view: c.View, limits: Limits, deadlines: Deadlines = NO_DEADLINES, now_ms: int = 0
+    ) -> Self:
+        """Look at a backend's current boot.
+
+        Args:
+            backend: the open store.
+            view: what to look at, of this store.
+            limits: see `Limits`.
+            deadlines: of the leases of this boot; a mere read needs none.
+            now_ms: the monotonic clock, for the deadlines.
+        """
+        return cls(view, backend.store_id, backend.epoch, limits, deadlines, now_ms)
 
     def get(self, table: c.Table, key: bytes) -> bytes | None:
         """Give the value under `key`, or `None`."""

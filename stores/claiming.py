@@ -13,10 +13,9 @@ from taskward.domain.task import Status
 from taskward.stores import contract as c
 from taskward.stores.codec import CorruptRecord
 from taskward.stores.fence import Boot, Decision, change, epoch_current, event_write, key_range, lease_current
-from taskward.stores.layout import LEASE, READY, SCHED, after, u64
+from taskward.stores.layout import LEASE, READY, SCHED, SCOPE_BYTES, after, u64
 from taskward.stores.record import Record, load
 
-SCOPE_BYTES = 16
 QUARANTINE_CODE = -32603
 
 

@@ -3,13 +3,15 @@
 A record that does not verify is an error that names it; it is skipped by claims and served to nobody.
 """
 
+from contextlib import closing
 from typing import Any
 from zlib import crc32
 
 import msgpack
 
 from taskward.domain.errors import TaskwardError
-from taskward.stores.contract import Table
+from taskward.stores.contract import Backend, Table
+from taskward.stores.layout import META
 
 RECORD_VERSION = 1
 HEADER_BYTES = 5
@@ -37,3 +39,14 @@ def unseal(table: Table, key: bytes, blob: bytes) -> Any:
     if int.from_bytes(blob[1:HEADER_BYTES], "big") != crc32(payload, crc32(key)):
         raise CorruptRecord(f"record {key.hex()} of table {table.name!r} fails its checksum")
     return msgpack.unpackb(payload, raw=False, strict_map_key=True)
+
+
+def read_meta(backend: Backend, name: bytes, default: Any) -> Any:
+    """Read one value of the table of facts about the store itself; `default` if it is not there.
+
+    Raises:
+        CorruptRecord: it does not verify.
+    """
+    with closing(backend.read()) as view:
+        blob = view.get(META, name)
+    return default if blob is None else unseal(META, name, blob)

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from taskward.stores.errors import StoreBusy, StoreUnreadable
+from taskward.stores.layout import STORE_ID_BYTES
 
 DATA, LOCK, IDENTITY, NEW_IDENTITY = "data.mdb", "store.lock", "store.id", "store.id.new"
 ENGINE_LOCK = "lock.mdb"
 TITLE = b"taskward store\n"
-STORE_ID_BYTES = 8
 POLL_S = 0.05
 
 _META = struct.Struct("<IIQQI44x48xQQ")

@@ -7,6 +7,8 @@ import hashlib
 
 from taskward.stores.contract import Table
 
+SCOPE_BYTES = 16
+
 META = Table("meta")
 """name -> msgpack value: `schema`, `store_id`, `epoch`, `clock`, `clean`."""
 
@@ -25,7 +27,7 @@ SCHED = Table("sched")
 LEASE = Table("lease")
 """epoch u64, K -> nothing: leased tasks; keys below the current epoch are orphans."""
 
-ACTIVE = Table("active", group=16)
+ACTIVE = Table("active", group=SCOPE_BYTES)
 """scope16, K: tasks that have not ended, counted by scope."""
 
 EXPIRY = Table("expiry")
@@ -37,6 +39,8 @@ EVENT = Table("event")
 TABLES = (META, TASK, WORK, READY, SCHED, LEASE, ACTIVE, EXPIRY, EVENT)
 
 CLOCK_KEY = b"clock"
+
+STORE_ID_BYTES = 8
 
 
 def u64(value: int) -> bytes:

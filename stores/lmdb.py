@@ -15,7 +15,7 @@ import gevent
 import lmdb
 
 from taskward.stores import directory
-from taskward.stores.codec import seal, unseal
+from taskward.stores.codec import read_meta, seal
 from taskward.stores.contract import Table, Write
 from taskward.stores.errors import MapIsFull, StoreBroken, StoreClosed, StoreFull, StoreUnreadable
 from taskward.stores.layout import META, TABLES
@@ -121,7 +121,7 @@ class LmdbBackend:
 
     def raise_epoch(self) -> None:
         """Make every lease granted so far stale, durably."""
-        epoch = self._read_meta(b"epoch", 0) + 1
+        epoch = read_meta(self, b"epoch", 0) + 1
         self.commit([(META, b"epoch", seal(b"epoch", epoch))])
         self.epoch = epoch
 
@@ -146,7 +146,7 @@ class LmdbBackend:
                 txn.put(key, value, db=db)
 
     def _check_schema(self) -> None:
-        schema = self._read_meta(b"schema", None)
+        schema = read_meta(self, b"schema", None)
         if schema is None:
             self.commit(
                 [
@@ -159,19 +159,11 @@ class LmdbBackend:
                 f"The store in {self._path} was written by a newer version (format {schema['format']}). "
                 "Nothing was touched; use that version."
             )
-        elif self._read_meta(b"store_id", b"") != self.store_id:
+        elif read_meta(self, b"store_id", b"") != self.store_id:
             raise StoreUnreadable(
                 f"The data file in {self._path} belongs to another store than its store.id says. "
                 "Nothing was touched; put the two that belong together back."
             )
-
-    def _read_meta(self, name: bytes, default: Any) -> Any:
-        view = self.read()
-        try:
-            blob = view.get(META, name)
-        finally:
-            view.close()
-        return default if blob is None else unseal(META, name, blob)
 
     def _check_usable(self) -> None:
         if self._env is None:

@@ -8,10 +8,9 @@ from gevent.monkey import get_original
 
 from taskward.stores.contract import Table, Write
 from taskward.stores.errors import StoreClosed
-from taskward.stores.layout import TABLES
+from taskward.stores.layout import STORE_ID_BYTES, TABLES
 
 _allocate_lock = get_original("_thread", "allocate_lock")
-STORE_ID_BYTES = 8
 
 
 class _Rows:

@@ -6,6 +6,7 @@ Reads go straight to a read transaction; writes go through the store actor, whoe
 import hashlib
 import secrets
 from collections.abc import Hashable
+from contextlib import closing
 from typing import Any, overload
 
 import msgpack
@@ -18,15 +19,13 @@ from taskward.stores import contract as c
 from taskward.stores.actor import Ticket
 from taskward.stores.boot import BootView
 from taskward.stores.clock import StoreClock
-from taskward.stores.codec import CorruptRecord, unseal
+from taskward.stores.codec import CorruptRecord, read_meta
 from taskward.stores.committer import WATCHDOG_S
-from taskward.stores.deadlines import Deadlines
 from taskward.stores.decisions import decide
 from taskward.stores.errors import StoreError
 from taskward.stores.fence import Limits
-from taskward.stores.layout import CLOCK_KEY, META
+from taskward.stores.layout import CLOCK_KEY, SCOPE_BYTES
 
-SCOPE_BYTES = 16
 NONCE_BYTES = 16
 DEADLINE_MS = 5_000
 CREATES_WAIT_BELOW = 0.8
@@ -57,7 +56,6 @@ class Store:
         self._clock = clock
         self._scope = scope
         self._limits = limits
-        self._no_deadlines = Deadlines()
 
     def now_ms(self) -> int:
         """Give the store clock, ms since the epoch."""
@@ -92,20 +90,12 @@ class Store:
             view = self._backend.read()
         except StoreError as error:
             return c.StoreUnavailable(str(error))
-        try:
-            boot = BootView(
-                view=view,
-                store_id=self._backend.store_id,
-                epoch=self._backend.epoch,
-                limits=self._limits,
-                deadlines=self._no_deadlines,
-                monotonic_ms=0,
-            )
-            result = decide(boot, c.Get(access=access), self.now_ms()).result
-        except CorruptRecord as error:
-            return c.StoreUnavailable(str(error))
-        finally:
-            view.close()
+        with closing(view):
+            boot = BootView.of(self._backend, view, self._limits)
+            try:
+                result = decide(boot, c.Get(access=access), self.now_ms()).result
+            except CorruptRecord as error:
+                return c.StoreUnavailable(str(error))
         assert isinstance(result, c.Found | c.TaskNotFound)
         return result
 
@@ -162,10 +152,5 @@ class Store:
 
 def clock_mark(backend: c.Backend) -> int:
     """Give the latest moment that a store has seen, in ms; 0 for a new one."""
-    view = backend.read()
-    try:
-        blob = view.get(META, CLOCK_KEY)
-    finally:
-        view.close()
-    mark: int = 0 if blob is None else unseal(META, CLOCK_KEY, blob)
+    mark: int = read_meta(backend, CLOCK_KEY, 0)
     return mark
