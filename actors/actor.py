@@ -96,7 +96,6 @@ class Actor(pykka.Actor):
         self.actor_urn = f"{type(self).__name__}-{self._cell.number}"
         self.actor_inbox: Any = self._cell.mailbox
         self.actor_stopped: Any = self._cell
-        self.__current: Envelope | None = None
         self.__from: From | None = None
         self.__started: OneShotFuture[None] | None = None
         self._cell.ref = self._actor_ref = ActorRef(self, self._cell)
@@ -197,8 +196,6 @@ class Actor(pykka.Actor):
 
     def sender(self) -> From | None:
         """Give whom the current message wants answered, to answer later: the handler returns `NO_REPLY` then."""
-        if self.__from is None and self.__current is not None and self.__current.reply_to is not None:
-            self.__from = From(self._cell, self.__current.reply_to)
         return self.__from
 
     def drain(self, limit: int) -> list[tuple[Any, From | None]]:
@@ -313,16 +310,13 @@ class Actor(pykka.Actor):
         if reply_to is None:
             self._handle_receive(envelope.message)
             return
-        self.__current, self.__from = envelope, None
-        self._cell.owed.add(reply_to)
+        self.__from = asker = From(self._cell, reply_to)
         try:
             answer = self._handle_receive(envelope.message)
         finally:
-            self.__current = self.__from = None
+            self.__from = None
         if answer is not NO_REPLY:
-            self._cell.owed.discard(reply_to)
-            if not reply_to.done:
-                reply_to.set(answer)
+            asker.reply(answer)
 
     def __end_with(self, reason: ExitReason) -> ExitReason:
         """Run the last hooks: `terminate`, then Pykka's `on_stop` or `on_failure`."""

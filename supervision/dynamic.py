@@ -15,11 +15,11 @@ from taskward.actors import (
     Exit,
     ExitReason,
     NamedRef,
-    StartOptions,
     is_abnormal,
     stop_actors,
 )
 from taskward.supervision.child_spec import DEFAULT_SHUTDOWN_MS
+from taskward.supervision.starting import start_under
 from taskward.supervision.watch import ChildInfo, WhichChildren
 
 log = logging.getLogger("taskward.supervision")
@@ -85,13 +85,10 @@ class DynamicSupervisor(Actor):
     def _start_child(self, actor: type[Actor], args: tuple[Any, ...]) -> ActorRef[Any] | MaxChildren | ActorStartError:
         if len(self._children) >= self._max_children:
             return MaxChildren(f"{self._max_children} children run already; try again later")
-        options = StartOptions(registry=self._cell.registry, link_to=self.actor_ref)
         try:
-            ref = actor.start_with(options, *args)
+            ref = start_under(self.actor_ref, actor, args, {}, registry=self._cell.registry)
         except ActorStartError as error:
             return error
-        except Exception as error:  # noqa: BLE001 - its constructor's; the other children go on
-            return ActorStartError(actor.__name__, error)
         self._children[ref] = None
         return ref
 

@@ -17,12 +17,12 @@ from taskward.actors import (
     Exit,
     ExitReason,
     Shutdown,
-    StartOptions,
     is_abnormal,
     stop_actor,
 )
 from taskward.supervision.child_spec import BadSpec, ChildSpec, Restart, Strategy, check
 from taskward.supervision.restart import Intensity, Verdict, taken_along, verdict
+from taskward.supervision.starting import start_under
 from taskward.supervision.watch import ChildInfo, WhichChildren
 
 log = logging.getLogger("taskward.supervision")
@@ -150,13 +150,8 @@ class Supervisor(Actor):
     def _start_child(self, child: _Child) -> None:
         spec = child.spec
         self._see_off_orphan(spec)
-        options = StartOptions(name=spec.name, registry=self._cell.registry, link_to=self.actor_ref)
-        try:
-            child.ref = spec.actor.start_with(options, *spec.args, **spec.kwargs)
-        except ActorStartError:
-            raise
-        except Exception as error:  # its constructor's
-            raise ActorStartError(spec.id, error) from error
+        registry = self._cell.registry
+        child.ref = start_under(self.actor_ref, spec.actor, spec.args, spec.kwargs, registry=registry, name=spec.name)
 
     def _see_off_orphan(self, spec: ChildSpec) -> None:
         """Wait until the child of a killed supervisor that still has this name is gone (N3)."""
