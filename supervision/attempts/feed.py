@@ -40,23 +40,9 @@ class Feed:
             if not self._by_key[key]:
                 del self._by_key[key]
 
-    @contextmanager
-    def listening_to_all(self, listener: Listener) -> Iterator[None]:
-        """Listen to every task for the length of a `with` block."""
-        self.add(listener)
-        try:
-            yield
-        finally:
-            self.remove(listener)
-
-    def add(self, listener: Listener) -> None:
-        """Listen to every task until `remove`."""
+    def listen_to_all(self, listener: Listener) -> None:
+        """Listen to every task for the life of this feed: not for an actor, which may be killed and replaced."""
         self._all.append(listener)
-
-    def remove(self, listener: Listener) -> None:
-        """Stop listening to every task; a listener that is not there is ignored."""
-        if listener in self._all:
-            self._all.remove(listener)
 
     @staticmethod
     def _tell(listener: Listener, transition: Transition) -> None:

@@ -5,7 +5,7 @@ attempt; attempts report for themselves.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import gevent
@@ -126,16 +126,11 @@ class Runner(Actor):
     # --- life
 
     def on_start(self) -> None:
-        """Listen first, then take over what runs and claim what waits: nothing falls between."""
-        self._kit.feed.add(self._on_transition)
+        """Take over what runs and claim what waits; what happens meanwhile is in the mailbox by name already."""
         self._take_over()
         self.actor_ref.tell(Sweep())
         self.send_after(self._timing.heartbeat_ms, Beat())
         self.send_after(self._timing.reap_interval_ms, ReapNow())
-
-    def terminate(self, reason: object) -> None:
-        """Hear no more."""
-        self._kit.feed.remove(self._on_transition)
 
     def on_receive(self, message: object) -> None:
         """Dispatch."""
@@ -168,7 +163,7 @@ class Runner(Actor):
         self._roster.remove(key)
         self._kit.slots.release(key)
         if is_abnormal(down.reason) or entry.stopping:
-            self._give_back(entry, crashed=is_abnormal(down.reason) and not entry.stopping)
+            self._give_back(entry.lease, crashed=is_abnormal(down.reason) and not entry.stopping)
         self._kit.instrument("attempt_stop", {"running": self._kit.slots.running}, {"task": entry.lease.task_id})
         if self._backlog:
             self._sweep()
@@ -226,7 +221,7 @@ class Runner(Actor):
 
     def _not_installed(self, claimed: c.Claimed) -> None:
         self._kit.slots.release(claimed.lease.key)
-        self._store.execute(c.Release(lease=claimed.lease))
+        self._give_back(claimed.lease)
 
     def _enter(self, entry: Entry, attempt: int) -> None:
         lease = entry.lease
@@ -254,10 +249,10 @@ class Runner(Actor):
         stop_actor(entry.ref, shutdown_ms=0, kill_after_ms=self._timing.kill_after_ms)
         self._kit.slots.release(entry.lease.key)
 
-    def _give_back(self, entry: Entry, *, crashed: bool) -> None:
-        result = self._store.execute(c.Release(lease=entry.lease, crashed=crashed))
+    def _give_back(self, lease: c.Lease, *, crashed: bool = False) -> None:
+        result = self._store.execute(c.Release(lease=lease, crashed=crashed))
         if not isinstance(result, c.Released | c.StaleLease | c.TaskNotFound):
-            log.warning("the claim of %s was not given back; its lease will run out", entry.lease.task_id)
+            log.warning("the claim of %s was not given back; its lease will run out", lease.task_id)
 
     # --- stopping
 
@@ -314,18 +309,17 @@ class Runner(Actor):
             case c.Reaped(more=True):
                 self.actor_ref.tell(ReapNow())
 
-    # --- the feed
 
-    def _on_transition(self, transition: c.Transition) -> None:
-        """Called between two commits: look, tell oneself, return."""
-        key = transition.key
-        for effect in transition.effects:
-            match effect:
-                case Ended() if transition.lease is None and key in self._roster:
-                    self.actor_ref.cast(Stop(key))
-                case InputAnswered() if key not in self._roster:
-                    self.actor_ref.cast(Sweep())
-                case RetryScheduled(at_ms):
-                    self.actor_ref.cast(DueAt(at_ms))
-        if transition.kind in {"released", "reaped"}:
-            self.actor_ref.cast(Sweep() if transition.kind == "released" else Stop(key))
+def news(transition: c.Transition, roster: Roster) -> Iterator[object]:
+    """Give what a runner has to hear of a committed transition; whoever is the runner then."""
+    key = transition.key
+    for effect in transition.effects:
+        match effect:
+            case Ended() if transition.lease is None and key in roster:
+                yield Stop(key)
+            case InputAnswered() if key not in roster:
+                yield Sweep()
+            case RetryScheduled(at_ms):
+                yield DueAt(at_ms)
+    if transition.kind in {"released", "reaped"}:
+        yield Sweep() if transition.kind == "released" else Stop(key)

@@ -8,7 +8,6 @@ import sys
 from dataclasses import dataclass, field, replace
 
 from taskward.actors import ActorDeadError, ActorRef, NamedRef, Registry, StartOptions, stop_actor
-from taskward.domain.errors import TaskwardError
 from taskward.stores import contract as c
 from taskward.stores.actor import StoreActor
 from taskward.stores.clock import Clock, StoreClock, SystemClock
@@ -21,7 +20,7 @@ from taskward.supervision.attempts.executor import WorkExecutor
 from taskward.supervision.attempts.feed import Feed
 from taskward.supervision.attempts.instrument import Instrument, log_event
 from taskward.supervision.attempts.roster import Roster
-from taskward.supervision.attempts.runner import COOPERATIVE_S, Install, Pause, Runner, StopAll, Sweep, Timing
+from taskward.supervision.attempts.runner import COOPERATIVE_S, Install, Pause, Runner, StopAll, Sweep, Timing, news
 from taskward.supervision.attempts.slots import DEFAULT_MAX_PARKED, DEFAULT_MAX_RUNNING, Slots
 
 log = logging.getLogger("taskward.system")
@@ -29,10 +28,6 @@ log = logging.getLogger("taskward.system")
 STORE, ATTEMPTS, RUNNER = "store", "attempts", "runner"
 SWITCH_INTERVAL_S = 0.0005
 LAST_WORDS_S = 1.0
-
-
-class SystemStopped(TaskwardError):
-    """The task system is not running. Start it with `with server.running():` (or `server.start()`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +98,7 @@ class TaskSystem:
             max_result_bytes=self._settings.max_result_bytes,
         )
         self._runner = NamedRef(self.registry, RUNNER)
+        self.feed.listen_to_all(self._tell_runner)
         self._root: ActorRef[Supervisor] | None = None
         self._switch_interval: float | None = None
         self._draining = False
@@ -139,6 +135,11 @@ class TaskSystem:
             ChildSpec(ATTEMPTS, DynamicSupervisor, name=ATTEMPTS),
             ChildSpec(RUNNER, Runner, (self._kit, self.roster, attempts, timing), name=RUNNER),
         ]
+
+    def _tell_runner(self, transition: c.Transition) -> None:
+        """Called between two commits; told by name, so that a runner which was replaced leaves nothing behind."""
+        for message in news(transition, self.roster):
+            self._runner.cast(message)
 
     def create(self, op: c.Create) -> c.CreateResult:
         """Keep a new task, and run it at once if a slot is free. On disk when this returns (SEP-2663).

@@ -3,6 +3,8 @@
 What must hold: every task ends, one attempt at a time is current, and a replaced attempt's late word is refused.
 """
 
+import gc
+
 import gevent
 import pytest
 from gevent.event import Event
@@ -11,7 +13,7 @@ from system_rig import BOUND_S, done
 from taskward.actors import SHUTDOWN, Shutdown
 from taskward.domain.task import Status
 from taskward.stores import contract as c
-from taskward.supervision.attempts.runner import Sweep, Timing
+from taskward.supervision.attempts.runner import Runner, Sweep, Timing
 
 
 class Bodies:
@@ -64,6 +66,18 @@ def test_a_runner_that_crashes_is_replaced_and_takes_its_attempts_over(running):
     assert {what["epoch"] for what in starts} == {starts[0]["epoch"]}
     assert sorted(what["generation"] for what in starts) == ["1"] * 3 + ["2"] * 3
     assert len(rig.heard("replaced")) == 3
+
+
+def test_a_runner_that_was_killed_is_forgotten(running):
+    """Whatever killed it: nothing that outlives runners keeps a dead one, or goes on telling it what happens."""
+    rig, _, _ = running
+    for _ in range(2):
+        runner = rig.actor("runner")
+        runner.kill()
+        rig.successor("runner", runner)
+    del runner
+    gc.collect()
+    assert sum(isinstance(thing, Runner) for thing in gc.get_objects()) == 1
 
 
 def test_a_store_actor_that_crashes_takes_everything_after_it_along(running):
