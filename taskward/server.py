@@ -112,9 +112,16 @@ class Server:
         Raises:
             NotRunning: there is none; the sentence says what to call.
         """
+        if self.exit_reason is not None:
+            raise NotRunning(f"The task system ended: {self.exit_reason}. Stop the server, and start it again.")
         if self._system is None or not self._system.running:
             raise NotRunning("The task system is not running. Serve inside `with server.running():`.")
         return self._system
+
+    @property
+    def exit_reason(self) -> object:
+        """Why the tree ended by itself; `None` while it runs, before it is started and after it is stopped."""
+        return None if self._system is None else self._system.exit_reason
 
     def start(self, *, open_wait_ms: int = 0) -> None:
         """Open the store and start the tree; unfinished tasks are recovered at once.

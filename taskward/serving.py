@@ -70,8 +70,8 @@ def serve_forever(server: Server, address: tuple[str, int], *, open_wait_ms: int
         wsgi = _listening(server, address)
         print(f"taskward serves http://{address[0]}:{wsgi.server_port}/mcp", flush=True)  # noqa: T201
         while not asked.wait(WATCH_S):
-            if not server.system.running:
-                raise ServingEnded(f"The task system ended: {server.system.exit_reason}.")
+            if server.exit_reason is not None:
+                raise ServingEnded(f"The task system ended: {server.exit_reason}. Mend that, then start again.")
         wsgi.close()
         server.stop(drain_ms=drain_ms, shutdown_ms=GRACE_MS)  # polls on open connections are answered meanwhile
         wsgi.stop(timeout=LAST_REQUESTS_S)

@@ -162,6 +162,12 @@ class ServerProcess:
         assert match and match != "ended", f"no {pattern!r} in {self.lines}, {self.errors}"
         return match
 
+    def said_last(self, seconds=START_S):
+        """The last line on stderr, once the server has ended."""
+        with self._said:
+            assert self._said.wait_for(lambda: None in self.errors, seconds)
+        return [line for line in self.errors if line][-1]
+
     def events(self, name):
         """The instrumentation events of one name so far, oldest first."""
         said = [json.loads(line) for line in list(self.lines) if line and line.startswith("{")]

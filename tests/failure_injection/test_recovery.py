@@ -137,6 +137,26 @@ def test_sigterm_with_a_body_that_does_not_listen_is_bounded_too(serve):
     assert serve().wire().get(task_id)["status"] not in TERMINAL
 
 
+def test_a_store_that_is_taken_away_ends_the_server_with_a_sentence_and_loses_nothing(serve):
+    """The data file of a running server is moved away: it would go on "committing" to nowhere, so it fails instead.
+
+    I1: what was acknowledged before is there again once the file is back.
+    """
+    server = serve()
+    wire = server.wire()
+    kept = wire.create("ask")
+    wire.until(kept, "input_required")
+    data = serve.store / "data.mdb"
+    data.rename(serve.store.parent / "away")
+    refused = wire.call("echo", text="hi").json
+    assert refused["error"]["data"]["retryable"] is True
+    assert server.process.wait(10.0) == 1
+    last = server.said_last()
+    assert last.startswith("Error: The task system ended: shutdown: 'store' had to be restarted"), server.errors
+    (serve.store.parent / "away").rename(data)
+    assert serve().wire().get(kept)["status"] == "input_required"
+
+
 def test_sigint_ends_it_as_well(serve):
     server = serve()
     server.process.send_signal(signal.SIGINT)

@@ -91,6 +91,19 @@ def test_a_location_that_is_no_store_is_a_sentence():
     assert refused(taskward("serve", "apps:server", TASKWARD_STORE="redis://here"), "Name a store as lmdb:")
 
 
+def test_a_tree_that_gave_up_is_named_as_the_reason():
+    """Embedded, nobody ends the process: whoever asks for the system is told why there is none."""
+    server = Server("ended", store="memory:", scope=SHARED)
+    with server.running():
+        root = server.system.registry.whereis("system")
+        root.kill()
+        assert root.exited.wait(5.0)
+        with pytest.raises(TaskwardError, match="The task system ended: killed"):
+            _ = server.system
+    with server.running():
+        assert server.system.running
+
+
 # --- the delayed-ACK stall
 
 
