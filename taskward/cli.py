@@ -46,7 +46,7 @@ def serve(application: str, host: str, port: int, open_wait_ms: int, drain_ms: i
 
 @main.command()
 @click.option("--store", "store_dir", default="demo-store", show_default=True, type=click.Path(path_type=Path),
-              help="Directory for the demo's LMDB store.")  # fmt: skip
+              help="Directory of the demo; only one that it made is cleared.")  # fmt: skip
 def demo(store_dir: Path) -> None:
     r"""Show a task being asked, answered, killed with its server, recovered and completed.
 

@@ -1,5 +1,6 @@
 """What the demo does, in order; any step that does not hold ends it with a sentence."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +14,10 @@ from taskward.demo.process import ServerProcess
 from taskward.demo.screen import Screen
 from taskward.domain.errors import TaskwardError
 
-MIDDLE = "part 6 of"
+MIDDLE = 6
 LONGEST_S = 12.0
-MARK = "store.id"
+MARK = "made-by-taskward-demo"
+STORE = "store"
 
 
 class DemoFailed(TaskwardError):
@@ -26,7 +28,7 @@ def run(store_dir: Path, console: Console | None = None) -> None:
     """Run the whole demonstration.
 
     Args:
-        store_dir: where the demo's store is made; a store of an earlier run there is replaced.
+        store_dir: the demo's own directory; what an earlier run left there is replaced, anything else is refused.
         console: where to show it; the terminal by default.
 
     Raises:
@@ -34,13 +36,13 @@ def run(store_dir: Path, console: Console | None = None) -> None:
     """
     screen = Screen(console or Console(highlight=False))
     _clear(store_dir)
-    with _serving(ServerProcess(store_dir)) as server:
+    with _serving(ServerProcess(store_dir / STORE)) as server:
         screen.step(f"A server runs (pid {server.pid}), its tasks kept in {store_dir}/ on LMDB.")
         _answered(screen, Client(server.port))
         task_id, before = _half_done(screen, server)
         screen.step(f"SIGKILL to pid {server.pid}, in the middle of it.")
         server.kill()
-    with _serving(ServerProcess(store_dir, server.port)) as server:
+    with _serving(ServerProcess(store_dir / STORE, server.port)) as server:
         screen.step(f"Another server starts on the same store (pid {server.pid}).")
         _recovered(screen, server, task_id, before)
         if server.terminate() != 0:
@@ -51,12 +53,14 @@ def run(store_dir: Path, console: Console | None = None) -> None:
 
 
 def _clear(store_dir: Path) -> None:
-    """Begin afresh, but never delete a directory that is not an old demo store."""
-    if not store_dir.exists():
-        return
-    if not (store_dir / MARK).exists() and any(store_dir.iterdir()):
-        raise DemoFailed(f"{store_dir} is not empty and no demo store. Name another directory with --store.")
-    shutil.rmtree(store_dir)
+    """Begin afresh, but never delete what the demo did not make: a real store least of all."""
+    if store_dir.exists():
+        empty = store_dir.is_dir() and not any(store_dir.iterdir())
+        if not empty and not (store_dir / MARK).exists():
+            raise DemoFailed(f"{store_dir} is not empty and no demo store. Name another directory with --store.")
+        shutil.rmtree(store_dir)
+    store_dir.mkdir(parents=True)
+    (store_dir / MARK).touch()
 
 
 @contextmanager
@@ -88,7 +92,7 @@ def _half_done(screen: Screen, server: ServerProcess) -> tuple[str, dict[str, An
     screen.step(f"tools/call export_orders(year=2026) gave task {task_id}.")
     screen.lease(before)
     with screen.following() as follow:
-        client.watch(task_id, follow, lambda t: MIDDLE in t.get("statusMessage", ""), seconds=LONGEST_S)
+        client.watch(task_id, follow, _half_way, seconds=LONGEST_S)
     return task_id, before
 
 
@@ -101,6 +105,12 @@ def _recovered(screen: Screen, server: ServerProcess, task_id: str, before: dict
     with screen.following() as follow:
         done = Client(server.port).watch(task_id, follow, _is("completed"), seconds=LONGEST_S)
     screen.result(_text(done))
+
+
+def _half_way(task: dict[str, Any]) -> bool:
+    """Whether the export has come to its middle; a poll may miss any one part."""
+    part = re.search(r"part (\d+)", task.get("statusMessage", ""))
+    return part is not None and int(part[1]) >= MIDDLE
 
 
 def _is(status: str) -> Callable[[dict[str, Any]], bool]:

@@ -181,6 +181,14 @@ def test_the_demo_does_not_clear_a_directory_that_is_not_its_own(tmp_path):
     assert (tmp_path / "demo-store" / "thesis.tex").read_text() == "years of work"
 
 
+def test_the_demo_does_not_clear_a_store_that_is_not_the_demos(serve):
+    """A real store, by its look: naming it by mistake must not cost its tasks."""
+    serve().terminate()
+    before = sorted(entry.name for entry in serve.store.iterdir())
+    assert refused(taskward("demo", "--store", serve.store), "is not empty and no demo store")
+    assert sorted(entry.name for entry in serve.store.iterdir()) == before
+
+
 @pytest.mark.timeout(90)
 def test_control_the_demo_fails_when_the_store_is_lost_over_the_kill(tmp_path, monkeypatch):
     class Forgetful(script.ServerProcess):
