@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.register_assert_rewrite("harness", "mutants", "store_rig", "system_rig")
+pytest.register_assert_rewrite("harness", "mutants", "store_rig", "supervised", "system_rig")
 
 import mutants  # noqa: E402 - after its asserts are rewritten
 

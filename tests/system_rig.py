@@ -104,5 +104,14 @@ class SystemRig:
         self.system.stop(drain_ms=0, shutdown_ms=100)
 
 
+def hold_out(release):
+    """What a body does that cannot be stopped: swallow everything until it is let go."""
+    while not release.is_set():
+        try:
+            release.wait(BOUND_S)
+        except BaseException:
+            continue
+
+
 def done(text="done"):
     return Completed({"resultType": "complete", "content": [{"type": "text", "text": text}]})

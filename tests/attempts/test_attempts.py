@@ -3,7 +3,7 @@
 import gevent
 import pytest
 from gevent.event import Event
-from system_rig import BOUND_S, done
+from system_rig import BOUND_S, done, hold_out
 
 from taskward import Completed, Failed, Retry
 from taskward.domain.task import Status
@@ -134,11 +134,7 @@ def test_a_body_that_swallows_everything_is_abandoned_counted_and_fenced(start):
 
     def body(work, ctx):
         began.set()
-        while not go.is_set():
-            try:
-                go.wait(BOUND_S)
-            except BaseException:
-                continue
+        hold_out(go)
         return done("too late")
 
     rig = start(body)

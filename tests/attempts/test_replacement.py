@@ -8,7 +8,7 @@ import gc
 import gevent
 import pytest
 from gevent.event import Event
-from system_rig import BOUND_S, done
+from system_rig import BOUND_S, done, hold_out
 
 from taskward.actors import SHUTDOWN, Shutdown
 from taskward.domain.task import Status
@@ -139,11 +139,7 @@ def test_a_late_word_of_a_replaced_attempt_is_refused(start):
         if ctx.attempt > 1:
             return done("successor")
         first.set()
-        while not release.is_set():
-            try:
-                release.wait(BOUND_S)
-            except BaseException:
-                continue
+        hold_out(release)
         return done("late")
 
     rig = start(body)

@@ -1,42 +1,15 @@
 """Restart intensity: so many in the window, and no more; then everything stops, and the parent decides."""
 
 import pytest
+from supervised import BOUND_S, refs, specs
 
-from taskward.actors import Actor, Shutdown, is_abnormal
-from taskward.supervision import ChildSpec, Restart, Strategy, Supervisor, which_children
+from taskward.actors import Shutdown, is_abnormal
+from taskward.supervision import ChildSpec, Restart, Strategy, Supervisor
 from taskward.supervision.restart import Intensity
-
-BOUND_S = 5.0
-
-
-class Child(Actor):
-    trap_exit = True
-
-    def __init__(self, name, log):
-        super().__init__()
-        self.name = name
-        self.log = log
-
-    def on_start(self):
-        self.log.append(f"+{self.name}")
-
-    def on_receive(self, message):
-        raise ValueError(message)
-
-    def terminate(self, reason):
-        self.log.append(f"-{self.name}")
-
-
-def specs(log, *names, **options):
-    return [ChildSpec(name, Child, (name, log), **options) for name in names]
-
-
-def refs(supervisor):
-    return {child.id: child.ref for child in which_children(supervisor)}
 
 
 def crash(ref):
-    ref.tell("crash")
+    ref.tell(lambda _me: 1 / 0)
     assert ref.exited.wait(BOUND_S)
 
 

@@ -5,6 +5,7 @@ import contextlib
 import gevent
 import pytest
 from gevent.event import Event
+from supervised import BOUND_S, Child, refs, specs
 
 from taskward.actors import (
     KILLED,
@@ -12,7 +13,6 @@ from taskward.actors import (
     NORMAL,
     SHUTDOWN,
     Abandoned,
-    Actor,
     MailboxFull,
     NamedRef,
     Shutdown,
@@ -20,38 +20,9 @@ from taskward.actors import (
 from taskward.supervision import ChildSpec, Restart, Strategy, Supervisor, which_children
 from taskward.supervision.restart import Verdict, taken_along, verdict
 
-BOUND_S = 5.0
 ERROR = ValueError("a crash")
 ORDERLY = [NORMAL, SHUTDOWN, Shutdown("why")]
 ABNORMAL = [KILLED, NOPROC, Abandoned(), ERROR, SystemExit(0), gevent.GreenletExit()]
-
-
-class Child(Actor):
-    """Writes its life into a log."""
-
-    trap_exit = True
-
-    def __init__(self, name, log):
-        super().__init__()
-        self.name = name
-        self.log = log
-
-    def on_start(self):
-        self.log.append(f"+{self.name}")
-
-    def on_receive(self, message):
-        return message(self)
-
-    def terminate(self, reason):
-        self.log.append(f"-{self.name}")
-
-
-def specs(log, *names, actor=Child, **options):
-    return [ChildSpec(name, actor, (name, log), **options) for name in names]
-
-
-def refs(supervisor):
-    return {child.id: child.ref for child in which_children(supervisor)}
 
 
 def end(ref, reason):

@@ -7,13 +7,13 @@ import time
 import gevent
 import pytest
 from gevent.event import Event
+from supervised import BOUND_S, Child, refs, specs
 
 from taskward.actors import (
     KILLED,
     NORMAL,
     SHUTDOWN,
     Abandoned,
-    Actor,
     ActorStartError,
     Shutdown,
     StartOptions,
@@ -31,30 +31,7 @@ from taskward.supervision import (
     which_children,
 )
 
-BOUND_S = 5.0
 ERROR = ValueError("cannot start")
-
-
-class Child(Actor):
-    """Writes its life into a log."""
-
-    trap_exit = True
-
-    def __init__(self, name, log):
-        super().__init__()
-        self.name = name
-        self.log = log
-
-    def on_start(self):
-        gevent.sleep(0)
-        self.log.append(f"+{self.name}")
-
-    def on_receive(self, message):
-        return message(self)
-
-    def terminate(self, reason):
-        gevent.sleep(0)
-        self.log.append(f"-{self.name}")
 
 
 class NotTrapping(Child):
@@ -84,14 +61,6 @@ class FailsToEnd(Child):
     def terminate(self, reason):
         super().terminate(reason)
         raise ERROR
-
-
-def specs(log, *names, actor=Child, **options):
-    return [ChildSpec(name, actor, (name, log), **options) for name in names]
-
-
-def refs(supervisor):
-    return {child.id: child.ref for child in which_children(supervisor)}
 
 
 def test_s1_children_start_in_order_and_stop_in_reverse_one_by_one(start):

@@ -2,6 +2,7 @@
 
 import pytest
 from gevent.event import Event
+from supervised import BOUND_S, refs
 
 from taskward.actors import Actor, ActorDeadError
 from taskward.supervision import (
@@ -15,8 +16,6 @@ from taskward.supervision import (
     tree,
     which_children,
 )
-
-BOUND_S = 5.0
 
 
 class Child(Actor):
@@ -34,10 +33,6 @@ def child(node, *path):
     for id_ in path:
         node = next(one for one in node.children if one.id == id_)
     return node
-
-
-def refs(supervisor):
-    return {info.id: info.ref for info in which_children(supervisor)}
 
 
 def test_every_process_is_shown(root):
