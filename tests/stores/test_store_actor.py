@@ -218,7 +218,9 @@ def test_creates_are_refused_first_when_the_store_falls_behind(disk_rig):
     limit = disk_rig.actor.actor_class.mailbox_limit
     for _ in range(int(limit * 0.8) + 1):
         disk_rig.actor.tell("noise")
-    assert isinstance(disk_rig.try_create(), c.StoreUnavailable)
+    waiting = disk_rig.actor.mailbox_length
+    assert disk_rig.try_create() == c.StoreUnavailable("it has too much to do to take new tasks")
+    assert disk_rig.actor.mailbox_length == waiting
     reporting = gevent.spawn(disk_rig.complete, lease)
     gevent.sleep(0)
     disk_rig.disk.let_go()
